@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from cloister import Box, PEMeans, PureDP, Release, Synopsis
-from cloister.columns import Category, ColumnDomain, Date, Flag, Number, days_of
+from cloister.columns import Category, Date, Flag, Number, Table, days_of
 from cloister.privacy import Receipt
 from cloister.release import CellSummary
 from cloister.synopsis import Grid
@@ -78,7 +78,7 @@ def declared_release(names: tuple[str, ...] | None = None, **changes: Any) -> Re
     """Return a release of two clusters of people, as a fit would publish it."""
     rows = np.random.default_rng(0).uniform(-1, 1, (200, 2))
     made = PEMeans(2, epsilon=2.0, bounds=(-1, 1), n_rounds=2, n_variations=4, n_init=1, n_rows=200).fit(rows).release_
-    domain = ColumnDomain(tuple(COLUMNS.values()))
+    domain = Table(tuple(COLUMNS.values()))
     given = {
         "cluster_centers": np.array(CENTERS),
         "center_errors": np.array(ERRORS),

@@ -13,7 +13,7 @@ from tests.examples import examples
 from cloister.algorithms import N_LOOKS, find_ranges
 from cloister.algorithms._ranges import FALLBACK
 from cloister.cluster import Request, plan_first
-from cloister.columns import Box, ColumnDomain, Number, Relation
+from cloister.columns import Box, Number, Relation, Table
 from cloister.privacy import GDP, Entropy, PureDP
 from cloister.questions import Answer, ColumnIntervals, ColumnMagnitudes, price_question
 
@@ -22,7 +22,7 @@ N_ROWS, BUDGET = 5000, GDP(2.0)
 
 def steps_for(known, guarantee=BUDGET, *, share=0.05):
     """Return the steps of a fit that looks for the bounds of some columns and the spread of the others."""
-    domain = ColumnDomain(tuple(Number("private") if pair is None else Number(*pair) for pair in known.values()))
+    domain = Table(tuple(Number("private") if pair is None else Number(*pair) for pair in known.values()))
     request = Request(
         n_clusters=1,
         guarantee=guarantee,
@@ -60,7 +60,7 @@ def check(found, known):
         assert -math.inf < one.low < one.high < math.inf
         assert 0 < one.spread < math.inf
     bounds = {index: (found[index].low, found[index].high) for index, pair in known.items() if pair is None}
-    domain = ColumnDomain(tuple(Number("private") if pair is None else Number(*pair) for pair in known.values()))
+    domain = Table(tuple(Number("private") if pair is None else Number(*pair) for pair in known.values()))
     spreads = np.array([found[index].spread for index in known])
     frame = domain.with_bounds(bounds, spreads).frame(scaling="spread")
     clean = frame.clean(np.array([[math.nan] * len(known), [1e300] * len(known), [0.0] * len(known)]))
@@ -198,6 +198,6 @@ def test_steps_are_those_that_may_be_asked():
 def test_nothing_is_asked_where_nothing_is_to_be_found():
     request = SimpleNamespace(cost=GDP(1.0), relation=Relation.ADD_REMOVE)
     options = {"n_rows": None, "counts": False, "bounds_share": 0.05, "cells": False}
-    for domain in (Box(0, 1).spread(2), ColumnDomain((Number(0, 1),))):
+    for domain in (Box(0, 1).spread(2), Table((Number(0, 1),))):
         first = plan_first(request, domain, scaling="bounds", **options)
         assert (first.ranges, first.steps, first.share) == (None, (), 0.0)

@@ -10,7 +10,7 @@ import pyarrow.parquet
 import pytest
 
 from cloister import Box, load_release
-from cloister.columns import Category, ColumnDomain, Date, Flag, Number
+from cloister.columns import Category, Date, Flag, Number, Table
 
 from .conftest import Run, words
 
@@ -62,7 +62,7 @@ def test_inline_words_and_a_schema_fit_alike(run: Run, patients: Path, tmp_path:
     assert fitted(run, patients, *options(tmp_path / "schema.json")) == inline
     release = load_release(tmp_path / "release.json")
     assert release.feature_names == ("age", "glucose", "sex", "smoker", "admitted")
-    assert isinstance(release.domain, ColumnDomain)
+    assert isinstance(release.domain, Table)
     assert release.domain.columns[2:] == (Category(["f", "m"]), Flag(), Date("2020-01-01", "2026-12-31"))
     for one in release.profile():
         assert sum(share for share, _ in one["columns"]["sex"]["shares"].values()) == pytest.approx(1)
@@ -83,7 +83,7 @@ def test_columns_are_what_they_are_declared_to_be(
 ) -> None:
     fitted(run, patients, *options(*bounds), *more)
     release = load_release(tmp_path / "release.json")
-    assert isinstance(release.domain, ColumnDomain if columns else Box)
+    assert isinstance(release.domain, Table if columns else Box)
     if columns:  # what they are, or whether their bounds were found
         assert columns in (release.domain.columns, release.domain.found)
     assert (release.scaling == "spread") == ("spread" in more)

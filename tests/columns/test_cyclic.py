@@ -13,7 +13,7 @@ from jsonschema import Draft202012Validator
 
 from cloister import KMeans, PointSynopsis, Release, json_schema
 from cloister.cli._bounds import read_bounds
-from cloister.columns import ColumnDomain, Cyclic, Number, declare_columns, domain_from_dict
+from cloister.columns import Cyclic, Number, Table, declare_columns, domain_from_dict
 from cloister.data import open_rows
 from cloister.exceptions import DataError, ParameterError
 from cloister.release import ColumnProfile, column_words
@@ -30,7 +30,7 @@ def patients(generator, n_rows=2000):
 
 
 def place(value, **options):
-    frame = ColumnDomain((Cyclic(24, **options),)).frame()
+    frame = Table((Cyclic(24, **options),)).frame()
     return frame.clean([[value]])[0] * frame.distance_unit
 
 
@@ -46,7 +46,7 @@ def test_opposite_values_lie_as_far_apart_as_the_ends_of_a_number_times_the_weig
 
 
 def test_in_their_own_units_values_close_to_each_other_lie_as_far_apart_as_they_differ():
-    frame = ColumnDomain((CLOCK, Number(0, 10))).frame(scaling="none")
+    frame = Table((CLOCK, Number(0, 10))).frame(scaling="none")
     one, other = frame.clean([[0.05, 5.0], [23.95, 5.0]]) * frame.distance_unit
     assert np.linalg.norm(one - other) == pytest.approx(0.1, rel=1e-3)
 
@@ -141,7 +141,7 @@ def test_histograms_do_not_depend_on_where_the_circle_is_cut(turn):
 def test_files_and_the_command_line_name_it():
     assert declare_columns("bounds", {"hour": {"type": "cyclic", "period": 24, "missing": 30}})["hour"] == Cyclic(24, missing=6)
     assert read_bounds(["hour=cyclic:24, age=0:120"]).named == {"hour": CLOCK, "age": (0.0, 120.0)}
-    domain = ColumnDomain((Cyclic(360, missing="own", weight=2), Number(0, 1)))
+    domain = Table((Cyclic(360, missing="own", weight=2), Number(0, 1)))
     assert domain_from_dict(json.loads(json.dumps(domain.to_dict()))).columns == domain.columns
     with pytest.raises(ParameterError, match=r"expected hour=cyclic:PERIOD, got 2 values"):
         read_bounds(["hour=cyclic:24:3"])

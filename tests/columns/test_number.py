@@ -10,7 +10,7 @@ import pytest
 
 from cloister import GridSynopsis, KMeans, Number, PointSynopsis, Release
 from cloister.cli._bounds import read_bounds
-from cloister.columns import ColumnDomain, declare_columns
+from cloister.columns import Table, declare_columns
 from cloister.exceptions import ParameterError
 from cloister.release import rank_table
 from cloister.report import write_report
@@ -19,7 +19,7 @@ DOSE = Number(1, 10_000, scale="log")
 
 
 def place(values, column=DOSE, scaling="bounds"):
-    frame = ColumnDomain((column,)).frame(scaling=scaling)
+    frame = Table((column,)).frame(scaling=scaling)
     return frame.clean(np.reshape(values, (-1, 1)))[:, 0] * frame.distance_unit
 
 
@@ -65,7 +65,7 @@ def test_a_fit_publishes_doses_in_their_own_units(missing, generator, tmp_path):
 
 
 def test_errors_are_a_part_of_the_value():
-    frame = ColumnDomain((DOSE,)).frame()
+    frame = Table((DOSE,)).frame()
     points = frame.to_unit([[10.0], [1000.0]])
     small, large = frame.errors_from_unit(np.full((2, 1), 1e-6), points)[:, 0]
     assert large == pytest.approx(100 * small)

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 from cloister.columns import (
     Category,
-    ColumnDomain,
     Date,
     Flag,
     Number,
+    Table,
     as_domain,
     days_of,
     declare_columns,
@@ -65,7 +65,7 @@ REFUSED = {
     "less than a second": (lambda: Date("2020-01-01", "2020-01-01T00:00:00.2"), r"^Date: expected low < high"),
     "a date outside": (lambda: Date(*DAYS, missing="2022-01-01"), r"^Date\.missing: .* a date within the bounds, got '2022"),
     "a place that is no date": (lambda: Date(*DAYS, missing="late"), r"^Date\.missing: .*, got 'late'"),
-    "far too narrow": (lambda: ColumnDomain((Number(1e15, 1e15 + 1),)), r"^Number: expected a width of at least .*\. Move"),
+    "far too narrow": (lambda: Table((Number(1e15, 1e15 + 1),)), r"^Number: expected a width of at least .*\. Move"),
 }
 
 

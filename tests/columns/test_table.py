@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 from cloister import Box
 from cloister.columns import (
     Category,
-    ColumnDomain,
     Cyclic,
     Date,
     Flag,
     Number,
+    Table,
     as_columns,
     days_of,
     domain_from_dict,
@@ -64,13 +64,13 @@ def all_kinds():
 def domains():
     columns = all_kinds()
     spreads = np.array([0.25 if one.is_measured else math.nan for one in columns])
-    mixed = ColumnDomain(columns, spreads=spreads)
+    mixed = Table(columns, spreads=spreads)
     return {
         "all": mixed,
-        "one category": ColumnDomain((Category(levels(7)),)),
-        "one flag": ColumnDomain((Flag(missing="own"),)),
-        "one number": ColumnDomain((Number(3, 4),)),
-        "people": ColumnDomain((Number(0, 120), Category(levels(3)), Flag(), Date(*DAYS), Number(40, 400, missing="own"))),
+        "one category": Table((Category(levels(7)),)),
+        "one flag": Table((Flag(missing="own"),)),
+        "one number": Table((Number(3, 4),)),
+        "people": Table((Number(0, 120), Category(levels(3)), Flag(), Date(*DAYS), Number(40, 400, missing="own"))),
     }
 
 
@@ -155,7 +155,7 @@ def near_one(clean, expected):
 
 def place_of(column, value, missing=None):
     """Return the coordinates of one value of a column, measured in the units of distances."""
-    frame = ColumnDomain((column,)).frame(scaling="bounds", missing=missing)
+    frame = Table((column,)).frame(scaling="bounds", missing=missing)
     return frame.clean([[value]])[0] * frame.distance_unit
 
 
@@ -187,7 +187,7 @@ def test_a_value_outside_is_moved_to_the_nearer_end_and_a_word_that_is_none_is_m
 
 def test_a_mean_is_the_place_where_the_column_takes_it_and_nowhere_else():
     columns = (Number(0, 10), Number(0, 10, missing="middle"), Category(levels(2)), Flag(missing=True))
-    domain = ColumnDomain((*columns, Number(0, 1, missing="own")))
+    domain = Table((*columns, Number(0, 1, missing="own")))
     frame = domain.frame(missing=np.array([8.0, 8.0, 0.9, 0.1, 0.2, 0.3, 0.5]))
     clean, known = frame.clean([[math.nan] * 5])[0], frame.clean([[8.0, 5.0, 0.0, 1.0, math.nan]])[0]
     assert np.allclose(clean[[0, 1, 3, 4, 5]], known[[0, 1, 3, 4, 5]], atol=1e-6)
@@ -196,7 +196,7 @@ def test_a_mean_is_the_place_where_the_column_takes_it_and_nowhere_else():
 
 @pytest.mark.parametrize("column", [Number(0, 10, missing="own"), Flag(missing="own"), Date(*DAYS, missing="own")], ids=repr)
 def test_a_place_of_its_own_is_as_far_from_both_ends_as_these_are_from_each_other(column):
-    low, high = ColumnDomain((column,)).columns[0].interval
+    low, high = Table((column,)).columns[0].interval
     places = [place_of(column, value) for value in (low, high, math.nan)]
     assert [np.linalg.norm(one - two) for one, two in itertools.combinations(places, 2)] == pytest.approx([2.0] * 3, rel=1e-6)
     assert [np.linalg.norm(one) for one in places] == pytest.approx([2 / 3**0.5] * 3, rel=1e-6)
@@ -208,7 +208,7 @@ def test_a_place_of_its_own_is_as_far_from_both_ends_as_these_are_from_each_othe
 @pytest.mark.parametrize(("count", "missing", "weight"), [(2, "own", 0.25), (3, "mean", 7.0), (12, "own", 1.0)])
 def test_two_levels_lie_as_far_apart_as_the_two_ends_of_a_number_times_the_weights(count, missing, weight):
     category, date = Category(levels(count), missing=missing, weight=weight), Date(*DAYS)
-    frame = ColumnDomain((category, Number(-3, 11), Flag(weight=2), date)).frame(scaling="bounds")
+    frame = Table((category, Number(-3, 11), Flag(weight=2), date)).frame(scaling="bounds")
     low, high = date.interval
     values = [*range(count), *([math.nan] if missing == "own" else [])]
     places = frame.clean([[value, 4.0, 0.0, low] for value in values])
@@ -224,7 +224,7 @@ def test_two_levels_lie_as_far_apart_as_the_two_ends_of_a_number_times_the_weigh
 @pytest.mark.parametrize("count", range(2, 9))
 def test_the_radius_is_smaller_than_that_of_a_box_around_one_hot_columns(count):
     """In which two levels lie as far apart: columns of width sqrt(2), of which two differ."""
-    own = ColumnDomain((Category(levels(count)), Number(0, 1))).frame().distance_unit
+    own = Table((Category(levels(count)), Number(0, 1))).frame().distance_unit
     one_hot = math.sqrt(count * (math.sqrt(2) / 2) ** 2 + 1)
     assert own == pytest.approx(math.sqrt(2 * (1 - 1 / count) + 1))
     assert own < one_hot if count > 2 else own == pytest.approx(one_hot)
@@ -232,7 +232,7 @@ def test_the_radius_is_smaller_than_that_of_a_box_around_one_hot_columns(count):
 
 def test_columns_count_by_bounds_by_spread_or_as_they_are():
     columns = (Number(0, 10), Number(0, 1000, weight=2), Flag())
-    domain = ColumnDomain(columns, spreads=np.array([1.0, 100.0, math.nan]))
+    domain = Table(columns, spreads=np.array([1.0, 100.0, math.nan]))
     ends = [[0, 500, 0], [10, 500, 0], [0, 0, 0], [0, 1000, 0]]
     for scaling, wanted in (("bounds", (2, 4)), ("spread", (10, 20)), ("none", (10, 2000))):
         frame = domain.frame(scaling=scaling)
@@ -255,9 +255,9 @@ def test_columns_of_numbers_are_a_box(scaling, generator):
 
 
 def test_there_are_half_widths_of_intervals_alone():
-    assert ColumnDomain((Number(0, 1), Flag(), Date(*DAYS))).frame().half_widths == pytest.approx([3**-0.5] * 3)
+    assert Table((Number(0, 1), Flag(), Date(*DAYS))).frame().half_widths == pytest.approx([3**-0.5] * 3)
     for other in (Category(levels(2)), Number(0, 1, missing="own")):
-        assert ColumnDomain((Number(0, 1), other)).frame().half_widths is None
+        assert Table((Number(0, 1), other)).frame().half_widths is None
 
 
 # -- what is told --------------------------------------------------------------------------------------------------------
@@ -367,7 +367,7 @@ def test_errors_are_those_of_what_is_told(part):
 
 def test_the_mean_of_rows_is_told_as_means_and_shares(generator):
     """The point between rows says the share of each level, of yes, of missing ones, and the mean of what is there."""
-    domain = ColumnDomain((Number(0, 10, missing="own"), Category(levels(3)), Flag(), Category(levels(2), missing="own")))
+    domain = Table((Number(0, 10, missing="own"), Category(levels(3)), Flag(), Category(levels(2), missing="own")))
     levels_and_flags = generator.integers(0, [3, 2], (400, 2))
     rows = np.column_stack([generator.uniform(0, 10, 400), levels_and_flags, np.zeros(400)])
     rows[:100, 0] = math.nan
@@ -400,7 +400,7 @@ def test_published_coordinates_have_names():
     assert names == ("age", *sexes, "smoker", "admitted", "glucose", "glucose is missing")
     assert [names[cut] for cut in domain.slices()] == [names[:1], names[1:4], names[4:5], names[5:6], names[6:]]
     assert domain.published_names(None)[:2] == ("x0", "x1=level 0")
-    assert ColumnDomain((Category(["a", 1], missing="own"),)).published_names(("c",)) == ("c=a", "c=1", "c=(missing)")
+    assert Table((Category(["a", 1], missing="own"),)).published_names(("c",)) == ("c=a", "c=1", "c=(missing)")
     assert len(names) == len(domain.frame().center)
 
 
@@ -415,7 +415,7 @@ def test_a_domain_survives_its_plain_form(generator):
 
 
 def test_bounds_that_are_found_keep_place_and_weight():
-    domain = ColumnDomain((Number("private", missing=50.0, weight=3), Number(0, 1), Number("private", missing="own")))
+    domain = Table((Number("private", missing=50.0, weight=3), Number(0, 1), Number("private", missing="own")))
     assert (domain.private, domain.found) == ((0, 2), ("", "", ""))
     found = domain.with_bounds({0: (-1.0, 7.0), 2: (5.0, 6.0)}, None)
     assert found.columns == (Number(-1, 7, missing=7.0, weight=3), Number(0, 1), Number(5, 6, missing="own"))
@@ -427,7 +427,7 @@ SPOILT = [{"spread": 0.0}, {"found": "luck"}, {"low": None, "high": None, "bound
 
 @pytest.mark.parametrize("spoil", SPOILT, ids=str)
 def test_a_damaged_domain_is_refused(spoil):
-    data = ColumnDomain((Number(0, 1), Flag()), spreads=np.array([0.3, math.nan])).to_dict()
+    data = Table((Number(0, 1), Flag()), spreads=np.array([0.3, math.nan])).to_dict()
     data["columns"][0] |= spoil
     data["columns"][0] = {key: value for key, value in data["columns"][0].items() if value is not None}
     with pytest.raises((ParameterError, ValueError)):

@@ -16,12 +16,12 @@ from cloister import open_rows, questions, rivals
 from cloister.columns import (
     Box,
     Category,
-    ColumnDomain,
     Flag,
     Neighbours,
     Number,
     PrivacyUnit,
     Relation,
+    Table,
     grid_step,
     snap,
 )
@@ -129,7 +129,7 @@ def squares_questions(seed, flat):
 
 def raw_questions(seed):
     """Return histograms of raw cells: bounds on which cells lie, few and many columns, ends that overflow; missing cells."""
-    declared = ColumnDomain((Number(-0.5, 1.5, missing="own"), Category(["a", "b", "c"]), Flag(weight=2))).frame()
+    declared = Table((Number(-0.5, 1.5, missing="own"), Category(["a", "b", "c"]), Flag(weight=2))).frame()
     some, ends = random_points(seed, 4, FEATURES), {"low": np.full(FEATURES, -0.5), "high": np.full(FEATURES, 0.5)}
     all_columns = {"columns": tuple(range(FEATURES))}
     return {

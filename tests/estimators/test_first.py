@@ -14,7 +14,7 @@ import pytest
 from cloister import GDP, Ball, Box, Category, Date, Flag, KMeans, Number, PrivacyWarning, Release
 from cloister.cluster._first import FirstSteps, Ready, correct_for_missing
 from cloister.cluster._plan import Outcome
-from cloister.columns import ColumnDomain
+from cloister.columns import Table
 from cloister.exceptions import ParameterError
 from cloister.methods import METHODS
 from cloister.privacy import Query, Step
@@ -312,7 +312,7 @@ def test_bounds_nobody_knows_are_told_with_the_release(generator):
     assert domain.found == ("noise", "guess")
     low, high = domain.columns[0].interval
     assert 4_999_000 < low < 5e6 < high < 5_001_000
-    assert isinstance(domain, ColumnDomain)
+    assert isinstance(domain, Table)
 
 
 # -- what is said ----------------------------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cloister import Box
-from cloister.columns import Category, ColumnDomain, Flag, Number
+from cloister.columns import Category, Flag, Number, Table
 from cloister.exceptions import ParameterError
 from cloister.questions import CellStates, ColumnIntervals, ColumnMagnitudes, NearestMissing
 
@@ -141,7 +141,7 @@ def test_missing_cells_are_counted_at_the_nearest_point_of_their_row():
 
 
 def test_a_word_that_is_no_level_is_missing_where_it_is_said_so():
-    frame = ColumnDomain((Category(["a", "b"]), Flag(), Number(-5, 5))).frame()
+    frame = Table((Category(["a", "b"]), Flag(), Number(-5, 5))).frame()
     points = np.zeros((1, frame.n_features))
     rows = np.array([[-1.0, -1.0, -1.0], [0.0, 1.0, np.nan], [np.nan, np.nan, 3.0]])
     lowest = np.array([0.0, 0.0, -np.inf])

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cloister.columns import Box, Category, ColumnDomain, Flag, Number, Relation
+from cloister.columns import Box, Category, Flag, Number, Relation, Table
 from cloister.exceptions import ParameterError
 from cloister.nearest import nearest_center
 from cloister.questions import ColumnBins, NearestHistograms
@@ -37,7 +37,7 @@ def test_levels_have_a_bin_each_and_others_and_missing_ones_their_own():
 
 
 def test_every_cell_is_in_one_bin_of_its_column_at_the_nearest_point_of_its_row(generator):
-    domain = ColumnDomain((Number(0, 10), Category(["a", "b", "c"]), Flag()))
+    domain = Table((Number(0, 10), Category(["a", "b", "c"]), Flag()))
     frame = domain.frame()
     rows = np.column_stack([generator.uniform(-2, 12, 400), generator.integers(-1, 3, 400), generator.integers(-1, 2, 400)])
     rows[generator.random(rows.shape) < 0.1] = np.nan

@@ -17,7 +17,7 @@ import pytest
 from tests.releases import COLUMNS, LABELS, PEOPLE, declared_release
 
 from cloister import Box, Release, load_release
-from cloister.columns import ColumnDomain, Date
+from cloister.columns import Date, Table
 from cloister.exceptions import DataError, ParameterError
 
 
@@ -74,7 +74,7 @@ def test_numbers_of_a_box_are_told_too(release: Release) -> None:
 )
 def test_dates_are_days_unless_the_bounds_are_times(low: str, high: str, days: float, told: str) -> None:
     given = {"cells": None, "cluster_counts": np.ones(1), "count_errors": np.ones(1), "center_errors": np.ones((1, 1))}
-    domain = ColumnDomain((Date(low, high),))
+    domain = Table((Date(low, high),))
     release = declared_release(("day",), domain=domain, cluster_centers=np.array([[days]]), **given)
     assert release.profile()[0]["columns"]["day"]["value"] == told
     assert str(release.to_frame()["day"][0]).replace(" ", "T").removesuffix("T00:00:00") == told

@@ -11,7 +11,7 @@ from tests.releases import COLUMNS, declared_release
 
 from cloister import GridSynopsis
 from cloister.cli import open_console, print_release
-from cloister.columns import Category, ColumnDomain, Date, Flag, Number
+from cloister.columns import Category, Date, Flag, Number, Table
 from cloister.release import CellSummary, ColumnProfile, Profiles, Release, column_words
 from cloister.report import (
     cell_words,
@@ -116,7 +116,7 @@ def test_nothing_missing_and_nothing_asked(release: Release, capsys: pytest.Capt
 def test_bounds_that_were_found_and_spreads_are_told(capsys: pytest.CaptureFixture[str]) -> None:
     columns = (Number(-13107.2, 144179.2), *list(COLUMNS.values())[1:])
     spreads = np.array([12345.678, 30.0, np.nan, np.nan, np.nan, 500.0])
-    domain = ColumnDomain(columns, ("noise", *[""] * 5), spreads)
+    domain = Table(columns, ("noise", *[""] * 5), spreads)
     release = declared_release(domain=domain, scaling="spread")
     assert found_words(table_of(release)) == "Bounds found with noise: age -13,110 to 144,200."
     assert "Bounds found with noise: age -13,110 to 144,200." in printed(release, capsys)
@@ -135,7 +135,7 @@ def test_bounds_that_were_found_and_spreads_are_told(capsys: pytest.CaptureFixtu
 def test_names_and_levels_are_text(text: str, capsys: pytest.CaptureFixture[str]) -> None:
     columns = (*list(COLUMNS.values())[:2], Category([text, "m"]), *list(COLUMNS.values())[3:])
     described = ColumnProfile(name=text, kind="category", levels=(text, "m"), noisy_counts=[[90.0, 9.0, 0, 0]] * 2, sigma=1.0)
-    names = {"domain": ColumnDomain(columns), "profiles": Profiles(columns=(described,))}
+    names = {"domain": Table(columns), "profiles": Profiles(columns=(described,))}
     release = declared_release((text, "b", "c", "d", "e", "f"), **names)
     page = Page(report_html(release))
     assert not {"script", "b ", "img"} & set(page.tags)
@@ -150,7 +150,7 @@ def test_names_and_levels_are_text(text: str, capsys: pytest.CaptureFixture[str]
 def test_many_levels_and_many_columns_can_be_drawn() -> None:
     levels = [f"level {index}" for index in range(40)]
     columns = (Category(levels), *[Flag()] * 30, Date("2020-01-01T08:00:00", "2020-01-02T08:00:00"))
-    domain = ColumnDomain(columns)
+    domain = Table(columns)
     center = np.concatenate([np.full(40, 1 / 40), np.full(30, 0.5), [18262.7]])
     names = ("c", *(f"f{index}" for index in range(30)), "t")
     centers = {"cluster_centers": np.array([center, center]), "center_errors": np.full((2, 71), 0.01)}

@@ -9,7 +9,7 @@ import pytest
 from tests.releases import release_by_hand
 
 from cloister import KMeans
-from cloister.columns import ColumnDomain, Date, Flag, Number
+from cloister.columns import Date, Flag, Number, Table
 from cloister.privacy import StepRecord
 from cloister.report import report_html
 from cloister.report._pages import Picture
@@ -35,7 +35,7 @@ NUMBER, DATE = Number(0, 1), Date("2020-01-01", "2021-01-01")
 )
 def test_shares_are_mentioned_where_there_are_some(columns: list[Any], n_clusters: int, words: str) -> None:
     n_columns = len(columns)
-    release = release_by_hand(n_clusters, n_columns, domain=ColumnDomain(tuple(columns)), scaling="bounds")
+    release = release_by_hand(n_clusters, n_columns, domain=Table(tuple(columns)), scaling="bounds")
     assert released_words(release) == words
 
 

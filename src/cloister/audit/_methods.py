@@ -9,7 +9,7 @@ import numpy as np
 
 from cloister import PrivateScaler, methods
 from cloister.audit._tables import DOMAINS, PersonTable
-from cloister.columns import Category, Cyclic, Date, Domain, Flag, Number, Relation
+from cloister.columns import Category, Cyclic, Date, Flag, Number, Relation, Table
 from cloister.privacy import GDP, ZCDP, ApproxDP, Guarantee, PureDP
 
 GUARANTEES: dict[str, Guarantee] = {
@@ -81,7 +81,7 @@ def make_fit(
     *,
     relation: Relation,
     seed: int,
-    domain: Domain | None = None,
+    domain: Table | None = None,
     n_features: int = 2,
     **options: Any,
 ) -> Callable[[Any], Any]:

@@ -29,7 +29,7 @@ from cloister.vault import Vault
 Fit: TypeAlias = Callable[[Any], Any]  # fits a fresh, seeded estimator to a table and returns it
 
 VAULT = "cloister.cluster._base:Vault"
-CLEANING = tuple(f"cloister.columns.{kind}.clean" for kind in ("_shapes:Frame", "_shapes:BallFrame", "_table:ColumnFrame"))
+CLEANING = tuple(f"cloister.columns._frame:{kind}.clean" for kind in ("Frame", "BallFrame", "ColumnFrame"))
 SAMPLERS = {
     "rounded_gaussian": "cloister.privacy._mechanisms:rounded_gaussian",
     "discrete_laplace": "cloister.privacy._mechanisms:discrete_laplace",

@@ -17,12 +17,12 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from cloister.columns import Ball, Box, Domain, FloatArray, Relation
+from cloister.columns import Ball, Box, FloatArray, Relation, Table
 from cloister.data import ArrayRows, Block, Rows
 from cloister.privacy import Coins
 
 ADD = Relation.ADD_REMOVE
-DOMAINS: dict[str, Callable[[int], Domain]] = {
+DOMAINS: dict[str, Callable[[int], Table]] = {
     "box": lambda width: Box(-1.0, 1.0).spread(width),
     "ball": lambda width: Ball(1.0).spread(width),
     "far box": lambda width: Box(1e9 - 0.06, 1e9 + 0.07).spread(width),
@@ -51,7 +51,7 @@ HOSTILE = (
 
 
 def neighbours(
-    domain: Domain,
+    domain: Table,
     n_features: int,
     *,
     relation: Relation,
@@ -69,7 +69,7 @@ def neighbours(
     return left, np.insert(rows, place, _hostile_row(domain, rows, other, side=-1.0), axis=0)
 
 
-def _cluster_rows(domain: Domain, n_features: int, size: int, generator: np.random.Generator) -> FloatArray:
+def _cluster_rows(domain: Table, n_features: int, size: int, generator: np.random.Generator) -> FloatArray:
     """Return two clusters and a few rows anywhere, in the units of the input."""
     middles = np.repeat([[-0.4], [0.5]], size // 2, axis=0) * np.ones(n_features)
     unit = middles + 0.1 * generator.normal(size=(size, n_features))
@@ -77,7 +77,7 @@ def _cluster_rows(domain: Domain, n_features: int, size: int, generator: np.rand
     return domain.frame().from_unit(unit / n_features**0.5)
 
 
-def _hostile_row(domain: Domain, rows: FloatArray, kind: str, *, side: float) -> FloatArray:
+def _hostile_row(domain: Table, rows: FloatArray, kind: str, *, side: float) -> FloatArray:
     frame, width = domain.frame(), rows.shape[1]
     if kind in ("tie", "duplicate"):  # a tie is as far from one row as from another
         return np.array((rows[0] + rows[-1 if kind == "tie" else 0]) / 2 if len(rows) else frame.center)

@@ -33,11 +33,11 @@ from cloister.cluster._tables import has_names, is_file, is_in_memory, reads_ali
 from cloister.columns import (
     Box,
     Declaration,
-    Domain,
     FloatArray,
     Frame,
     Neighbours,
     Relation,
+    Table,
     as_domain,
     declare_columns,
 )
@@ -167,7 +167,7 @@ class PrivateEstimator(NotebookPage, PersonParameters, BaseEstimator):  # type: 
         """Part of the budget for bounds and spreads, where these are to be found."""
         return BOUNDS_SHARE
 
-    def _asks_cells(self, domain: Domain) -> bool:
+    def _asks_cells(self, domain: Table) -> bool:
         """Whether to ask what part of each column is missing or outside its bounds."""
         return False
 
@@ -443,14 +443,14 @@ class PrivateEstimator(NotebookPage, PersonParameters, BaseEstimator):  # type: 
         """Return a parameter that is a whole number."""
         return validate.integer(self._where(parameter), getattr(self, parameter), low=low, high=high)
 
-    def _domain(self, n_features: int, scaled: Box | None = None) -> Domain:
+    def _domain(self, n_features: int, scaled: Box | None = None) -> Table:
         """Return where rows may lie; that of rows which a PrivateScaler has scaled comes with them."""
         return as_domain(self._where("bounds"), scaled if self.bounds is None else self.bounds, n_features)
 
-    def _check_domain(self, domain: Domain) -> None:
+    def _check_domain(self, domain: Table) -> None:
         """Refuse a domain that the method cannot work with, before anything is spent."""
 
-    def _scaled(self, domain: Domain) -> tuple[Domain, str]:
+    def _scaled(self, domain: Table) -> tuple[Table, str]:
         """Return how distances are measured, and the domain as that needs it."""
         return domain, "none"
 
@@ -600,7 +600,7 @@ def plan_fit(model: PrivateEstimator, n_features: int, *, max_rows: int | None =
 class _Setting:
     """What is declared about the rows."""
 
-    domain: Domain  # private bounds are provisional
+    domain: Table  # private bounds are provisional
     scaling: str
     nullable: tuple[bool, ...]  # whether the type of a column allows a missing value
     names: tuple[str, ...]  # of all columns that are read, those that are only described last

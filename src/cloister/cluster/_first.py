@@ -13,7 +13,7 @@ import numpy as np
 from cloister.algorithms import N_INTERVALS, N_LOOKS, RangeSteps, find_ranges
 from cloister.cluster._plan import COUNT, Outcome, Planner, Request
 from cloister.cluster._privacy_unit import SIZES, SIZES_SHARE, STARTS
-from cloister.columns import Domain, FloatArray, Frame
+from cloister.columns import FloatArray, Frame, Table
 from cloister.privacy import Step
 from cloister.questions import (
     Ask,
@@ -74,7 +74,7 @@ class Ready:
 
 def plan_first(
     request: Request,
-    domain: Domain,
+    domain: Table,
     *,
     scaling: str,
     n_rows: float | None,
@@ -103,7 +103,7 @@ def plan_first(
     return FirstSteps(sizes=size, count=count, ranges=ranges, cells=step, share=share)
 
 
-def _ranges(planner: Planner, domain: Domain, *, scaling: str, share: float) -> RangeSteps | None:
+def _ranges(planner: Planner, domain: Table, *, scaling: str, share: float) -> RangeSteps | None:
     looked_at = domain.measured if scaling == "spread" else domain.private
     if not looked_at:
         return None
@@ -128,7 +128,7 @@ def _ranges(planner: Planner, domain: Domain, *, scaling: str, share: float) -> 
     return RangeSteps(magnitudes=magnitudes, looks=looks)
 
 
-def _cells(planner: Planner, domain: Domain, *, n_rows: float | None) -> Step | None:
+def _cells(planner: Planner, domain: Table, *, n_rows: float | None) -> Step | None:
     """Return the step that asks what is missing, unless there are too few rows for an answer that says anything."""
     low, high = domain.ranges
     states = CellStates(low=low, high=high)
@@ -146,7 +146,7 @@ def _cells(planner: Planner, domain: Domain, *, n_rows: float | None) -> Step | 
 def ask_first(
     ask: Ask,
     first: FirstSteps,
-    declared: Domain,
+    declared: Table,
     *,
     scaling: str,
     nullable: tuple[bool, ...],
@@ -182,7 +182,7 @@ def ask_first(
     return Ready(frame=frame, scaling=scaling, cells=cells, n_rows=n_rows, filled=filled)
 
 
-def _find_bounds(ask: Ask, steps: RangeSteps | None, domain: Domain, *, scaling: str, n_rows: float | None) -> Domain:
+def _find_bounds(ask: Ask, steps: RangeSteps | None, domain: Table, *, scaling: str, n_rows: float | None) -> Table:
     if steps is None:
         return domain
     looked_at = domain.measured if scaling == "spread" else domain.private
@@ -195,7 +195,7 @@ def _find_bounds(ask: Ask, steps: RangeSteps | None, domain: Domain, *, scaling:
     return domain.with_bounds(bounds, spreads, [index for index in domain.private if not found[index].seen])
 
 
-def _have_levels(domain: Domain) -> "np.typing.NDArray[np.bool_]":
+def _have_levels(domain: Table) -> "np.typing.NDArray[np.bool_]":
     """Say in which columns a value outside is placed as a missing one is: it is no level."""
     return np.array([one.has_levels for one in domain.columns])
 

@@ -25,7 +25,7 @@ from cloister.cluster._first import Ready
 from cloister.cluster._plan import COUNT, Plan, Planner, Request
 from cloister.cluster._points import synopsis_of
 from cloister.cluster._scaled import ScaledEstimator
-from cloister.columns import Box, Domain, FloatArray, Frame
+from cloister.columns import Box, FloatArray, Frame, Table
 from cloister.exceptions import ParameterError
 from cloister.grids import GRID_RULES, cells_per_axis
 from cloister.privacy import Cost, Step
@@ -83,7 +83,7 @@ class _GridEstimator(ScaledEstimator):
     def _needs_n_rows(self) -> bool:
         return isinstance(self.rule, str)
 
-    def _check_domain(self, domain: Domain) -> None:
+    def _check_domain(self, domain: Table) -> None:
         """Refuse columns that are no intervals of equal weight: a grid knows neither levels nor weights nor spreads."""
         plain = all(one.is_interval for one in domain.columns) and self.scaling != "spread"
         if domain.is_declared and (not plain or len({one.weight for one in domain.columns}) > 1):

@@ -9,7 +9,7 @@ from cloister.cluster._base import PrivateEstimator, PrivateFit
 from cloister.cluster._declare import estimator
 from cloister.cluster._first import BOUNDS_SHARE
 from cloister.cluster._plan import Request
-from cloister.columns import Box, Domain, as_columns, as_domain
+from cloister.columns import Box, Table, as_columns, as_domain
 from cloister.data import Rows
 from cloister.exceptions import without_sizes
 
@@ -86,15 +86,15 @@ class ScaledEstimator(PrivateEstimator):
         where = self._where("bounds_share")
         return validate.number(where, self.bounds_share, low=0.0, high=LARGEST_BOUNDS_SHARE, open_low=True)
 
-    def _domain(self, n_features: int, scaled: Box | None = None) -> Domain:
+    def _domain(self, n_features: int, scaled: Box | None = None) -> Table:
         bounds = scaled if self.bounds is None else self.bounds
         return as_domain(self._where("bounds"), bounds, n_features, missing=self.missing)
 
-    def _asks_cells(self, domain: Domain) -> bool:
+    def _asks_cells(self, domain: Table) -> bool:
         means = domain.is_declared and any(one.missing == "mean" for one in domain.columns)
         return means or self.missing != "middle"
 
-    def _scaled(self, domain: Domain) -> tuple[Domain, str]:
+    def _scaled(self, domain: Table) -> tuple[Table, str]:
         where = self._where("scaling")
         scaling = domain.choose_scaling(where, validate.one_of(where, self.scaling, SCALINGS))
         return (as_columns(domain, missing=self.missing) if scaling == "spread" else domain), scaling

@@ -50,7 +50,7 @@ class PrivateScaler(  # type: ignore[call-arg]
     ----------
     bounds_ : Box
         Where the output lies. Public.
-    domain_ : ColumnDomain
+    domain_ : Table
         What was found: bounds and spreads of the columns. Public.
     center_, scale_ : array of shape (n_features_out,)
         What is subtracted, and what is divided by, where every column is a number. Public.

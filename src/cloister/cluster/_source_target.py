@@ -17,7 +17,7 @@ from cloister.cluster._plan import Decision, Planner, Request
 from cloister.cluster._progress import Progress
 from cloister.cluster._target import Problem, Representatives, Target, ball_around, check_metric, read_target, state_problem
 from cloister.cluster._target_forecast import SourceTargetForecast, SourceTargetPlan, forecast, largest_noise, paper_noise_ratio
-from cloister.columns import Ball, Box, Domain, FloatArray, Frame, IntArray
+from cloister.columns import Ball, Box, FloatArray, Frame, IntArray, Table
 from cloister.data import Rows, open_rows
 from cloister.exceptions import DataError, without_sizes
 from cloister.privacy import Guarantee
@@ -289,12 +289,12 @@ class SourceTargetKMedoids(PrivateEstimator):
             progress=progress,
         )
 
-    def _check_domain(self, domain: Domain) -> None:
+    def _check_domain(self, domain: Table) -> None:
         if domain.is_declared:
             remedy = "Pass bounds=(low, high), a Box or a Ball, or leave it out: the ball around the target is taken."
             validate.refuse(self._where("bounds"), "a box or a ball around the target", "declared columns", remedy=remedy)
 
-    def _domain(self, n_features: int, scaled: Box | None = None) -> Domain:
+    def _domain(self, n_features: int, scaled: Box | None = None) -> Table:
         return super()._domain(n_features, scaled) if self._asked is None else self._asked.frame.domain
 
     # -- the private part -------------------------------------------------------------------------------------------------

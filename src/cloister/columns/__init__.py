@@ -18,6 +18,7 @@ from cloister.columns._column import KINDS, PRIVATE, Declaration
 from cloister.columns._cyclic import Cyclic
 from cloister.columns._date import Date
 from cloister.columns._flag import Flag
+from cloister.columns._frame import ColumnFrame, Frame
 from cloister.columns._number import Number
 from cloister.columns._parts import project_to_simplex
 from cloister.columns._privacy_unit import (
@@ -30,8 +31,8 @@ from cloister.columns._privacy_unit import (
     as_neighbours,
 )
 from cloister.columns._read import as_box, as_columns, as_domain, declare_columns, domain_from_dict
-from cloister.columns._shapes import Ball, Box, Domain, Frame
-from cloister.columns._table import ColumnDomain, ColumnFrame
+from cloister.columns._shapes import Ball, Box
+from cloister.columns._table import Table
 from cloister.columns._values import days_of, iso_date, level_key, to_number
 from cloister.columns._words import MINUS, MORE, Coordinate, largest_levels, percent
 
@@ -48,13 +49,11 @@ __all__ = [
     "Ball",
     "Box",
     "Category",
-    "ColumnDomain",
     "ColumnFrame",
     "Coordinate",
     "Cyclic",
     "Date",
     "Declaration",
-    "Domain",
     "Flag",
     "FloatArray",
     "Frame",
@@ -64,6 +63,7 @@ __all__ = [
     "Number",
     "PrivacyUnit",
     "Relation",
+    "Table",
     "as_box",
     "as_columns",
     "as_domain",

@@ -18,8 +18,8 @@ from cloister.columns._category import Category
 from cloister.columns._column import KINDS, MEAN, PRIVATE, Declaration
 from cloister.columns._date import KNOWN, Date
 from cloister.columns._number import Number
-from cloister.columns._shapes import Ball, Box, Domain
-from cloister.columns._table import ColumnDomain
+from cloister.columns._shapes import Ball, Box
+from cloister.columns._table import Table
 from cloister.columns._values import days_of
 from cloister.exceptions import ParameterError
 
@@ -114,7 +114,7 @@ def _as_pair(value: object) -> tuple[Any, Any] | None:
     return None
 
 
-def as_domain(where: str, bounds: Any, n_features: int, *, missing: str = MEAN) -> Domain:
+def as_domain(where: str, bounds: Any, n_features: int, *, missing: str = MEAN) -> Table:
     """Read `bounds` as a domain of `n_features` columns.
 
     A Ball, a Box, a pair (low, high) for all columns, a pair of vectors, a list with a pair for each column, a mapping of
@@ -124,12 +124,12 @@ def as_domain(where: str, bounds: Any, n_features: int, *, missing: str = MEAN) 
     if bounds is None:
         remedy = 'Pass bounds=(low, high), or bounds="private" to find them with noise.'
         validate.refuse(where, "a domain known without looking at the data", None, remedy=remedy)
-    if isinstance(bounds, Domain):
+    if isinstance(bounds, Table):
         return bounds.spread(n_features)
     if isinstance(bounds, Mapping):
-        return ColumnDomain(tuple(declare_columns(where, bounds, missing=missing).values())).spread(n_features)
+        return Table(tuple(declare_columns(where, bounds, missing=missing).values())).spread(n_features)
     if validate.is_word(bounds, PRIVATE):
-        return ColumnDomain((Number(PRIVATE, missing=missing),) * n_features)
+        return Table((Number(PRIVATE, missing=missing),) * n_features)
     if isinstance(bounds, str) and bounds.strip().lower() == PRIVATE:
         validate.refuse(where, RULE, bounds, remedy=f'Pass bounds="{PRIVATE}", in lower case.')
     entries = bounds.tolist() if isinstance(bounds, np.ndarray) else bounds
@@ -143,7 +143,7 @@ def as_domain(where: str, bounds: Any, n_features: int, *, missing: str = MEAN) 
     return Box(entries[0], entries[1]).spread(n_features)
 
 
-def _per_column(where: str, entries: Sequence[Any], n_features: int, missing: str) -> Domain | None:
+def _per_column(where: str, entries: Sequence[Any], n_features: int, missing: str) -> Table | None:
     """Return what a list says of each column, or None where it is a pair (low, high)."""
     if any(entry == PRIVATE if isinstance(entry, str) else isinstance(entry, Declaration) for entry in entries):
         if len(entries) != n_features:
@@ -186,11 +186,11 @@ def _is_box(low: Any, high: Any) -> bool:
     return False
 
 
-def as_columns(domain: Domain, *, missing: str = MEAN) -> Domain:
+def as_columns(domain: Table, *, missing: str = MEAN) -> Table:
     """Return a domain of declared columns: of a box, the numbers that it consists of."""
     if domain.is_declared:
         return domain
-    return ColumnDomain(tuple(Number(*one.interval, missing=missing) for one in domain.columns))
+    return Table(tuple(Number(*one.interval, missing=missing) for one in domain.columns))
 
 
 def as_box(where: str, value: Any, n_features: int) -> Box:
@@ -203,7 +203,7 @@ def as_box(where: str, value: Any, n_features: int) -> Box:
     return Box(value[0], value[1]).spread(n_features)
 
 
-def domain_from_dict(data: dict[str, Any]) -> Domain:
+def domain_from_dict(data: dict[str, Any]) -> Table:
     """Read what ``to_dict`` wrote."""
     if data.get("kind") == "ball":
         return Ball(data["radius"], data["center"])
@@ -215,7 +215,7 @@ def domain_from_dict(data: dict[str, Any]) -> Domain:
     raise ParameterError(f"domain: expected kind {kinds}, got {data.get('kind')!r}. Was this file edited?")
 
 
-def _declared_from_dict(data: dict[str, Any]) -> ColumnDomain:
+def _declared_from_dict(data: dict[str, Any]) -> Table:
     plain = [dict(one) for one in data["columns"]]
     found = tuple(validate.one_of("domain.found", one.pop("found", ""), ("", "noise", "guess")) for one in plain)
     spreads = np.array([float(one.pop("spread", math.nan)) for one in plain])
@@ -224,4 +224,4 @@ def _declared_from_dict(data: dict[str, Any]) -> ColumnDomain:
         raise ValueError("bounds")
     if not (np.isnan(spreads) | (spreads > 0)).all():
         raise ValueError("spread")
-    return ColumnDomain(columns, found, None if np.isnan(spreads).all() else spreads)
+    return Table(columns, found, None if np.isnan(spreads).all() else spreads)

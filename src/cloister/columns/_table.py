@@ -1,36 +1,35 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Declared columns as a domain: a product of intervals and simplices, with its own map to the unit ball.
+"""A table: columns in order, and where their rows may lie. Boxes and balls are tables whose columns are plain numbers.
 
-Three kinds of coordinates occur. *Raw*: one double per column, as readers deliver it. *Published*: what a release tells, a
+Three kinds of coordinates occur. *Raw*: one double per column, as readers deliver it. *Published*: what a release states, a
 number in its own units, a date in days, a flag as the share of yes, a category as one share per level. *Unit*: the coordinates
-in which questions are asked, inside the unit ball. Anyone may import this module.
+in which questions are asked, inside the unit ball; :meth:`Table.frame` is the one map to them.
+
+Nobody asks which table it is: a table knows its columns. Anyone may import this module.
 """
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from functools import cached_property
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
 from cloister import validate
-from cloister.columns._base import FloatArray, pull_in, quiet, refuse_narrow, snap
+from cloister.columns._base import FloatArray, refuse_narrow
 from cloister.columns._column import Declaration
+from cloister.columns._frame import ColumnFrame, Frame, cuts_of
 from cloister.columns._parts import Part
-from cloister.columns._shapes import Domain, Frame, cuts_of
-
-SMALL = 1e-6  # step of a derivative, in the unit ball
 
 
 @dataclass(frozen=True, eq=False)
-class ColumnDomain(Domain):
-    """A public domain of declared columns: every value is moved into its own column's interval, or is one of its levels.
+class Table:
+    """Public columns, each with its own interval or levels, and the map from them to the unit ball.
 
-    `found` is ``"noise"`` for a column whose bounds were found with noise, ``"guess"`` where nothing stood out of it, and empty
-    for declared bounds. `spreads` are standard deviations found with noise, by which ``scaling="spread"`` divides numbers and
-    dates; NaN for categories and flags, whose width is what it is.
+    `found` is ``"noise"`` for a column whose bounds were found with noise, ``"guess"`` where no value was distinguishable from
+    noise, and empty for declared bounds. `spreads` are standard deviations found with noise, by which ``scaling="spread"``
+    divides numbers and dates; NaN for categories and flags, whose width is what it is.
 
     Notes
     -----
@@ -40,12 +39,12 @@ class ColumnDomain(Domain):
     Examples
     --------
     >>> from cloister.columns import Category, Number
-    >>> domain = ColumnDomain((Number(0, 100), Category(["a", "b", "c"])))
-    >>> domain.frame(scaling="bounds").clean([[25.0, 1.0]]).shape
+    >>> table = Table((Number(0, 100), Category(["a", "b", "c"])))
+    >>> table.frame(scaling="bounds").clean([[25.0, 1.0]]).shape
     (1, 3)
     """
 
-    is_declared: ClassVar[bool] = True
+    is_declared: ClassVar[bool] = True  # whether it was said what each column is
     sentence: ClassVar[str] = (
         "Declared columns. A value outside its bounds was moved to the nearer one; what is no level counts as missing."
     )
@@ -59,39 +58,92 @@ class ColumnDomain(Domain):
         public = [index for index, one in enumerate(self.columns) if not one.is_private]
         refuse_narrow("Number", (high - low)[public], np.maximum(np.abs(low), np.abs(high))[public])
 
-    def of_columns(self, indices: Sequence[int]) -> "ColumnDomain":
-        columns, found = zip(*((self.columns[index], self.found[index]) for index in indices), strict=True)
-        return ColumnDomain(columns, found, None if self.spreads is None else self.spreads[list(indices)])
+    # -- columns -----------------------------------------------------------------------------------------------------------
 
-    def spread(self, n_features: int) -> "ColumnDomain":
-        """Return the same domain; as many columns must be declared as there are."""
+    @property
+    def n_columns(self) -> int:
+        """Number of columns."""
+        return len(self.columns)
+
+    @property
+    def ranges(self) -> tuple[FloatArray, FloatArray]:
+        """Both ends of the raw numbers of each column: of a category, the positions of its levels."""
+        low, high = np.array([one.interval for one in self.columns], dtype=np.float64).T
+        return low, high
+
+    @property
+    def has_words(self) -> bool:
+        """Whether the raw number of some column is none that a table holds: that of a level, of yes, of a date."""
+        return not all(one.as_is for one in self.columns)
+
+    @property
+    def private(self) -> tuple[int, ...]:
+        """Positions of the columns whose bounds are still to be found."""
+        return tuple(index for index, one in enumerate(self.columns) if one.is_private)
+
+    @property
+    def measured(self) -> tuple[int, ...]:
+        """Positions of the columns whose bounds and spread can be looked for."""
+        return tuple(index for index, one in enumerate(self.columns) if one.is_measured)
+
+    def names(self, names: Sequence[str] | None) -> tuple[str, ...]:
+        """Return the names of the columns, made up where they have none."""
+        return tuple(names or (f"x{index}" for index in range(self.n_columns)))
+
+    def published_names(self, names: Sequence[str] | None) -> tuple[str, ...]:
+        """Return what the published coordinates are called."""
+        pairs = zip(self.names(names), self.columns, strict=True)
+        return tuple(each for name, one in pairs for each in one.published_names(name))
+
+    def slices(self) -> tuple[slice, ...]:
+        """Return which published coordinates belong to which column."""
+        return cuts_of(one.size + one.has_own for one in self.columns)
+
+    # -- other tables ------------------------------------------------------------------------------------------------------
+
+    def of_columns(self, indices: Sequence[int]) -> "Table":
+        """Return the table of some of the columns, in this order."""
+        columns, found = zip(*((self.columns[index], self.found[index]) for index in indices), strict=True)
+        return Table(columns, found, None if self.spreads is None else self.spreads[list(indices)])
+
+    def spread(self, n_features: int) -> "Table":
+        """Return the same table for so many columns; of declared columns, there must be as many."""
         if n_features != self.n_columns:
             validate.refuse(
                 "bounds", f"{n_features} columns, as in the table", self.n_columns, remedy="Declare every column that is used."
             )
         return self
 
-    def choose_scaling(self, where: str, scaling: str) -> str:
-        if scaling == "none" and any(one.has_levels and one.size > 1 for one in self.columns):
-            remedy = 'Pass scaling="bounds", "spread" or "auto".'
-            validate.refuse(where, "distances relative to bounds or spread, as categories have no unit", scaling, remedy=remedy)
-        return "bounds" if scaling == "auto" else scaling
-
     def with_bounds(
         self, bounds: dict[int, tuple[float, float]], spreads: FloatArray | None, guessed: Sequence[int] = ()
-    ) -> "ColumnDomain":
+    ) -> "Table":
+        """Return the table with bounds that were found for some columns, and spreads."""
         columns, found = list(self.columns), list(self.found)
         for index, (low, high) in bounds.items():
             columns[index] = columns[index].with_bounds(low, high)
             found[index] = "guess" if index in guessed else "noise"
-        return ColumnDomain(tuple(columns), tuple(found), spreads)
+        return Table(tuple(columns), tuple(found), spreads)
+
+    def relative(self, points: FloatArray) -> tuple[FloatArray, "Table"]:
+        """Return points, and the table, in the units in which distances relative to bounds are measured."""
+        return points, self
+
+    # -- the map to the unit ball ------------------------------------------------------------------------------------------
+
+    def choose_scaling(self, where: str, scaling: str) -> str:
+        """Return how distances are measured, where "auto" leaves it to the table."""
+        if scaling == "none" and any(one.has_levels and one.size > 1 for one in self.columns):
+            remedy = 'Pass scaling="bounds", "spread" or "auto".'
+            validate.refuse(where, "distances relative to bounds or spread, as categories have no unit", scaling, remedy=remedy)
+        return "bounds" if scaling == "auto" else scaling
 
     def parts(self, scaling: str) -> tuple[Part, ...]:
         """Return the parts of the product, each as large as it counts in distances."""
         spreads = [math.nan] * self.n_columns if self.spreads is None else self.spreads.tolist()
         return tuple(one.part(scaling, spread) for one, spread in zip(self.columns, spreads, strict=True))
 
-    def frame(self, *, scaling: str = "bounds", missing: FloatArray | None = None) -> "ColumnFrame":
+    def frame(self, *, scaling: str = "bounds", missing: FloatArray | None = None) -> Frame:
+        """Return the map to the unit ball; `missing` is where missing values are placed by default, a published point."""
         parts = self.parts(scaling)
         radius = math.sqrt(sum(part.radius**2 for part in parts))
         center = np.concatenate([part.center for part in parts])
@@ -110,11 +162,15 @@ class ColumnDomain(Domain):
         return np.concatenate([one.place(part, mean) for one, part, mean in triples])
 
     def clip(self, points: npt.ArrayLike) -> FloatArray:
+        """Move published points into the table's bounds."""
         frame = self.frame()
         return frame.from_unit(frame.to_unit(points))
 
+    # -- files -------------------------------------------------------------------------------------------------------------
+
     def plain_columns(self) -> list[dict[str, Any]]:
-        columns = super().plain_columns()
+        """Return what is known of each column as plain data."""
+        columns = [one.to_dict() for one in self.columns]
         for index, one in enumerate(columns):
             if self.found[index]:
                 one["found"] = self.found[index]
@@ -123,95 +179,5 @@ class ColumnDomain(Domain):
         return columns
 
     def to_dict(self) -> dict[str, Any]:
+        """Return the table as plain data."""
         return {"kind": "columns", "columns": self.plain_columns()}
-
-
-@dataclass(frozen=True, eq=False)
-class ColumnFrame(Frame):
-    """The public map between declared columns and the unit ball.
-
-    `center` and `scale` are in published coordinates; `scale` is what a unit of the ball is worth there.
-    """
-
-    parts: tuple[Part, ...] = field(kw_only=True)
-
-    @property
-    def n_features(self) -> int:
-        return sum(self.widths)
-
-    @cached_property
-    def widths(self) -> tuple[int, ...]:
-        return tuple(part.dimension for part in self.parts)
-
-    @cached_property
-    def half_widths(self) -> FloatArray | None:
-        """Half the widths of the box, where every column is an interval; otherwise None."""
-        if not all(part.is_interval for part in self.parts):
-            return None
-        return np.array([part.size for part in self.parts]) / self.distance_unit
-
-    @cached_property
-    def _cuts(self) -> tuple[tuple[Part, slice, slice], ...]:
-        """Each part, which coordinates of the unit ball are its own, and which published ones."""
-        return tuple(zip(self.parts, cuts_of(self.widths), self.domain.slices(), strict=True))
-
-    @cached_property
-    def _places(self) -> FloatArray:
-        """Where missing values lie, in the coordinates of the parts."""
-        places = self.domain.places(self.missing)
-        return np.zeros(self.n_features) if places is None else self._coordinates(places[None])[0]
-
-    @quiet
-    def clean(self, block: npt.ArrayLike) -> FloatArray:
-        """Return raw rows as points of the grid in the unit ball; a value that is missing is placed by itself.
-
-        One output row per input row, each a function of its own input row alone, and none longer than 1: exactly, because the
-        last step pulls rows in and is exact.
-        """
-        rows = np.asarray(block, dtype=np.float64)
-        clean = np.empty((len(rows), self.n_features))
-        for index, (part, cut, _) in enumerate(self._cuts):
-            missing = part.place(rows[:, index], clean[:, cut])
-            if missing.any():
-                clean[missing, cut] = self._places[cut]
-        clean /= self.distance_unit
-        return pull_in(snap(clean, out=clean))
-
-    def _coordinates(self, points: FloatArray) -> FloatArray:
-        return np.concatenate([part.to_coordinates(points[:, cut]) for part, _, cut in self._cuts], axis=1)
-
-    def to_unit(self, points: npt.ArrayLike) -> FloatArray:
-        return np.asarray(self._coordinates(np.asarray(points, dtype=np.float64)) / self.distance_unit)
-
-    def from_unit(self, points: npt.ArrayLike) -> FloatArray:
-        scaled = np.asarray(points, dtype=np.float64) * self.distance_unit
-        return np.concatenate([part.from_coordinates(scaled[:, cut]) for part, cut, _ in self._cuts], axis=1)
-
-    def errors_from_unit(self, errors: npt.ArrayLike, points: npt.ArrayLike | None = None) -> FloatArray:
-        scaled = np.asarray(errors, dtype=np.float64) * self.distance_unit
-        places = None if points is None else np.asarray(points, dtype=np.float64) * self.distance_unit
-        found = [part.errors(scaled[:, cut], None if places is None else places[:, cut]) for part, cut, _ in self._cuts]
-        return np.concatenate(found, axis=1)
-
-    @property
-    def reach(self) -> FloatArray:
-        return np.concatenate([np.full(part.dimension, part.radius) for part in self.parts])
-
-    def relative(self, points: FloatArray, errors: FloatArray) -> tuple[FloatArray, FloatArray]:
-        flat = [part.flatten(points[:, cut], errors[:, cut]) for part, _, cut in self._cuts]
-        first, second = (np.concatenate(one, axis=1) for one in zip(*flat, strict=True))
-        return super().relative(first, second)
-
-    def errors_to_unit(self, errors: FloatArray, points: FloatArray) -> FloatArray:
-        """Return errors of published points in the unit ball's coordinates: a common one for all of a column's."""
-        relative = self.relative(points, errors)[1]
-        means = [np.repeat(relative[:, cut].mean(axis=1, keepdims=True), part.dimension, axis=1) for part, _, cut in self._cuts]
-        return np.concatenate(means, axis=1)
-
-    def published_axes(self, axes: FloatArray) -> list[FloatArray]:
-        middle = self.to_unit(self.center[None])
-        return list((self.from_unit(middle + SMALL * axes.T) - self.center) / self.scale / SMALL)
-
-    def draw(self, generator: np.random.Generator, count: int) -> FloatArray:
-        drawn = np.concatenate([part.draw(generator, count) for part in self.parts], axis=1)
-        return np.asarray(drawn / self.distance_unit)

@@ -15,7 +15,7 @@ from sklearn.metrics import pairwise_distances_argmin_min
 
 from cloister import validate
 from cloister.cluster import Progress
-from cloister.columns import Box, Domain, FloatArray, IntArray, PrivacyUnit, Relation, as_domain
+from cloister.columns import Box, FloatArray, IntArray, PrivacyUnit, Relation, Table, as_domain
 from cloister.data import LocalRows, Rows, open_rows
 from cloister.exceptions import CloisterError
 from cloister.forecast._words import aligned, html_table
@@ -305,7 +305,7 @@ class _PublicRows:
     """Rows that protect nobody, where they may lie, and whose they are."""
 
     table: FloatArray  # (n_rows, n_features)
-    domain: Domain
+    domain: Table
     ids: IntArray | None = None  # one for each row, where persons are protected
 
 

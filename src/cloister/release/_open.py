@@ -5,21 +5,21 @@ import os
 
 import numpy as np
 
-from cloister.columns import Declaration, Domain
+from cloister.columns import Declaration, Table
 from cloister.data import ArrayRows, LocalRows, Rows, open_rows
 from cloister.exceptions import DataError
 
 Names = tuple[str, ...] | None
 
 
-def columns_to_open(domain: Domain, names: Names) -> dict[str, Declaration] | list[str] | None:
+def columns_to_open(domain: Table, names: Names) -> dict[str, Declaration] | list[str] | None:
     """Return the columns to open a table with: what each of them is, or their names alone; None where they have no names."""
     if names is None:
         return None
     return dict(zip(names, domain.columns, strict=True)) if domain.is_declared else list(names)
 
 
-def open_for(table: object, domain: Domain, names: Names, *, where: str = "Release.predict", **source: object) -> LocalRows:
+def open_for(table: object, domain: Table, names: Names, *, where: str = "Release.predict", **source: object) -> LocalRows:
     """Open a table with the columns of a result, which lie in `domain`; `source` says how, as for ``open_rows``.
 
     An array of numbers is taken as it is.

@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cloister.algorithms import stands_out
-from cloister.columns import Declaration, Domain, FloatArray, Frame, IntArray, domain_from_dict
+from cloister.columns import Declaration, FloatArray, Frame, IntArray, Table, domain_from_dict
 from cloister.exceptions import CloisterError, ReleaseError, without_sizes
 from cloister.files import read_whole, write_whole
 from cloister.nearest import nearest_center, nearest_point
@@ -68,7 +68,7 @@ class Release:
         Standard error that the noise alone makes, where the errors above tell more.
     stability : array of shape (n_clusters,), optional
         How often each cluster comes back when what was released is drawn again, from 0 to 1; 0 of one that does not stand out.
-    domain : Ball, Box or ColumnDomain
+    domain : Ball, Box or Table
         Public.
     scaling : str
         How distances were measured: in the units of the input (``"none"``), with every column scaled by its bounds, or by its
@@ -110,7 +110,7 @@ class Release:
     center_errors: FloatArray
     cluster_counts: FloatArray
     count_errors: FloatArray
-    domain: Domain
+    domain: Table
     scaling: str
     receipt: Receipt
     feature_names: tuple[str, ...] | None = None

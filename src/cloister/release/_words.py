@@ -5,14 +5,14 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from cloister.columns import KINDS, Coordinate, Domain, percent
+from cloister.columns import KINDS, Coordinate, Table, percent
 from cloister.text import plain_text, share_text, with_error
 
 LEAST_SHARE = 0.005  # of the spread between centres, that an axis is named for
 NONE = "none above the noise"  # the number of rows of a cluster that cannot be told from noise
 
 
-def coordinates_of(domain: Domain, names: Sequence[str]) -> list[Coordinate]:
+def coordinates_of(domain: Table, names: Sequence[str]) -> list[Coordinate]:
     """Return what each number of a centre in this domain is; `names` are those of the numbers."""
     spreads = [math.nan] * domain.n_columns if domain.spreads is None else domain.spreads.tolist()
     triples = zip(domain.columns, domain.slices(), spreads, strict=True)

@@ -12,7 +12,7 @@ import numpy as np
 
 from cloister import validate
 from cloister.algorithms import RESTARTS
-from cloister.columns import Box, Domain, FloatArray
+from cloister.columns import Box, FloatArray, Table
 from cloister.exceptions import CloisterError, ReleaseError
 from cloister.files import read_whole, write_whole
 from cloister.plotting import mark_seeded, plot_curve, plot_tree
@@ -91,9 +91,9 @@ class Synopsis(Points):
         return synopsis_card(self).html()
 
     @property
-    def domain(self) -> Domain:
+    def domain(self) -> Table:
         """Where rows lie: a box or ball, or what the columns are, where this was declared or found with noise."""
-        domain: Domain = self.frame.domain
+        domain: Table = self.frame.domain
         return domain
 
     @property
