@@ -33,7 +33,8 @@ ONE_COLUMN = re.compile(
 ONE_CATEGORY = re.compile(r"\s*([^=]+?)\s*=\s*([^=,;:]*\|[^=,;:]*)")  # alone, its levels may hold spaces
 BOUNDS, QUERY = "--bounds", "QUERY"
 FORMS = {
-    BOUNDS: "Columns may also be sex=f|m, smoker=flag, admitted=2020-01-01:2026-12-31, income=private.",
+    BOUNDS: "Columns may also be sex=f|m, smoker=flag, admitted=2020-01-01:2026-12-31, hour=cyclic:24, "
+    "dose=number:1:10000:log, income=private.",
     QUERY: "See 'cloister synopsis query --help'.",
 }
 FILES = (".json", ".toml", ".csv")

@@ -69,6 +69,8 @@ def fit(data: str, method: str, max_clusters: int | None, **options: Any) -> Non
       sex=f|m                          a category with these levels
       smoker=flag                      yes or no
       admitted=2020-01-01:2026-12-31   a date
+      hour=cyclic:24                   a number that begins again after a period
+      dose=number:1:10000:log          a number on a logarithmic scale
       income=private                   a number whose bounds are found with noise, for a share of the budget
       private                          the same for all columns
       schema.json, schema.toml         a file, as 'cloister schema DATA' drafts it: {"age": [0, 120], "smoker": "flag"}

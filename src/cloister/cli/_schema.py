@@ -30,7 +30,10 @@ DRAFTS: dict[str, dict[str, Any]] = {  # by what a column holds
     "text": {"type": "category", "levels": []},
     "time": {"type": "date", **NO_ENDS},
 }
-UNKNOWN_HELP = 'Text declares no types: in place of "?" write number (low, high), category (levels), flag or date (low, high).'
+UNKNOWN_HELP = (
+    'Text declares no types: in place of "?" write number (low, high), category (levels), flag, date (low, high) or '
+    "cyclic (period)."
+)
 
 
 @click.command(short_help="Draft what the columns of a table are.")

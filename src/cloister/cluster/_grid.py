@@ -89,7 +89,8 @@ class _GridEstimator(ScaledEstimator):
         if domain.is_declared and (not plain or len({one.weight for one in domain.columns}) > 1):
             rule = "numbers, dates and flags of equal weight, as a grid cuts intervals"
             other = "PointSynopsis" if isinstance(self, GridSynopsis) else "KMeans"
-            remedy = f'Leave categories, weights, missing="own" and scaling="spread" out, or use {other}.'
+            others = 'categories, cyclic and logarithmic columns, weights, missing="own" and scaling="spread"'
+            remedy = f"Leave {others} out, or use {other}."
             validate.refuse(self._where("bounds"), rule, "other columns", remedy=remedy)
 
     def _plan(self, request: Request, frame: Frame, *, n_rows: float, planner: Planner) -> GridPlan:

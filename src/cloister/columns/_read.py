@@ -24,7 +24,7 @@ from cloister.columns._values import days_of
 from cloister.exceptions import ParameterError
 
 COLUMN_REMEDY = (
-    'Pass (low, high), "private", Number(low, high), Category(levels), Flag() or Date(low, high), or in a file '
+    'Pass (low, high), "private", Number(low, high), Category(levels), Flag(), Date(low, high) or Cyclic(period), or in a file '
     '{"type": "category", "levels": ["f", "m"]}.'
 )
 RULE = "a pair (low, high), a Box or a Ball, pairs per column, a mapping of columns, or 'private'"
