@@ -4,7 +4,6 @@
 import ast
 import json
 import os
-import shutil
 import sys
 from pathlib import Path
 from typing import Any
@@ -18,7 +17,8 @@ sys.path[:0] = [str(DOCS / "_tools")]
 
 from repository_links import REPOSITORY, SHOWN, rewrite  # noqa: E402
 
-from cloister import __version__  # noqa: E402
+from cloister import __version__, json_schema  # noqa: E402
+from cloister.schemas import FORMATS  # noqa: E402
 
 os.environ.setdefault("MPLBACKEND", "agg")
 
@@ -169,8 +169,8 @@ def copy_schemas(app: Sphinx, error: Exception | None) -> None:
     if error is None:
         folder = Path(app.outdir, "schemas")
         folder.mkdir(exist_ok=True)
-        for path in sorted((ROOT / "src" / "cloister" / "schemas").glob("*.json")):
-            shutil.copy(path, folder)
+        for name in FORMATS:
+            (folder / f"{name}.json").write_text(json.dumps(json_schema(name), indent=2) + "\n", encoding="utf-8")
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
