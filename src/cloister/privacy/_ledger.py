@@ -280,7 +280,7 @@ class Ledger:
             "unit": state.unit,
             "planned": composition.planned,
             "pure_epsilon": composition.pure_epsilon,
-            "spent": spent.describe(state.budget, composition=composition) if not spent.empty else "nothing",
+            "spent": spent.describe(state.budget, composition=composition),
             "left": left_of(state.budget, spent, composition=composition),
             "left_pure": left_of(state.budget, spent, composition=composition, pure=True),
             "digest": state.digest,

@@ -110,13 +110,12 @@ class AccountState:
 
     def to_dict(self, budget: Guarantee, composition: Composition) -> dict[str, Any]:
         """Return the account as plain data, in the terms of the budget."""
-        tally = self.counts_as(composition)
         return {
             "account": self.identity,
             "purpose": self.purpose,
             "when": self.when,
             "events": self.events,
-            "cost": "nothing" if tally.empty else tally.describe(budget),
+            "cost": self.counts_as(composition).describe(budget),
             "open": not self.closed,
             **({"settled": True} if self.settled else {}),
             **self.stated,
@@ -188,13 +187,10 @@ def balance_of(state: LedgerState, identity: str) -> LedgerBalance:
         before = before + account.counts_as(composition)
     own, spent = state.accounts[identity].counts_as(composition), state.spent()
     slow = composition.planned and bool(spent.pure)  # each look would compose distributions
-
-    def words(tally: Tally) -> str:
-        return "nothing" if tally.empty else tally.describe(budget, composition=composition)
-
     left = None if slow else left_of(budget, spent, composition=composition)
     name = "".join(letter for letter in state.name if letter.isprintable())[: validate.LONGEST_TEXT]
-    return LedgerBalance(name=name, budget=budget, before=words(before), fit=words(own), left=left)
+    said_before, said_own = (tally.describe(budget, composition=composition) for tally in (before, own))
+    return LedgerBalance(name=name, budget=budget, before=said_before, fit=said_own, left=left)
 
 
 def refuse_larger_delta(state: LedgerState, delta: float) -> None:
