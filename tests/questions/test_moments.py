@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from tests.examples import examples
 
 from cloister.columns import Relation, snap
-from cloister.exceptions import ParameterError
 from cloister.questions import SecondMoments, spectral_edge, symmetric
 from cloister.questions._moments import PRODUCT_WEIGHT, RESOLUTION, SQUARE_WEIGHT
 
@@ -117,23 +116,3 @@ def test_the_spectrum_of_noise_ends_at_the_edge(n_features, generator):
         for _ in range(20)
     ]
     assert np.mean(largest) == pytest.approx(spectral_edge(1.0, n_features), rel=0.1)
-
-
-@pytest.mark.parametrize(
-    ("make", "message"),
-    [
-        (
-            lambda: SecondMoments(center=[[0.0]], radius=1.0),
-            r"SecondMoments\.center: expected an array of shape \(n_features,\)",
-        ),
-        (lambda: SecondMoments(center=[], radius=1.0), r"SecondMoments\.center: expected an array of shape \(n_features,\)"),
-        (lambda: SecondMoments(center=[math.nan], radius=1.0), r"SecondMoments\.center: expected a finite array"),
-        (lambda: SecondMoments(center=[3.0], radius=1.0), r"SecondMoments\.center: expected coordinates within \[-2, 2\]"),
-        (lambda: SecondMoments(center=[0.0], radius=0.0), r"SecondMoments\.radius: expected a finite number above 0"),
-        (lambda: SecondMoments(center=[0.0], radius=5.0), r"SecondMoments\.radius: expected .* at most 4"),
-        (lambda: symmetric([1.0, 2.0], 2), r"symmetric\.values: expected an array of shape \(3,\), got \(2,\)"),
-    ],
-)
-def test_what_makes_no_sense_is_refused(make, message):
-    with pytest.raises(ParameterError, match=message):
-        make()

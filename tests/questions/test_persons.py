@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 
 from cloister.columns import WEIGHT_STEPS, Neighbours, PrivacyUnit, Relation
 from cloister.data import Persons, cells_of
-from cloister.exceptions import ParameterError
 from cloister.privacy import GDP, PureDP
 from cloister.questions import (
     NearestCounts,
@@ -65,10 +64,6 @@ class TestPrices:
     def test_sizes_can_be_asked_before_it_is_known_how_many_rows_are_used(self):
         event = price_question(RowsPerUnit(starts=(1, 2)), GDP(0.5), Neighbours(ADD, PrivacyUnit()))
         assert (event.sensitivity, event.unit) == (1.0, 1.0)
-
-    def test_sizes_are_checked(self):
-        with pytest.raises(ParameterError, match=r"RowsPerUnit.starts: expected 1, then increasing whole numbers"):
-            RowsPerUnit(starts=(2, 3))
 
 
 class TestWeights:

@@ -9,7 +9,6 @@ import pytest
 
 from cloister.columns import EXACT_BITS, grid_step, snap
 from cloister.columns._base import pull_in
-from cloister.exceptions import ParameterError
 from cloister.questions import SEARCH_ENGINES, Nearest, choose_engine
 from cloister.questions._keyed import KeyedScores
 
@@ -141,8 +140,3 @@ def test_the_engine_depends_on_public_numbers_alone():
     for n_points in (1, 2, 33, 1000, 10**6):
         for dimension in (1, 2, 6, 7, 784):
             assert choose_engine(n_points, dimension) in SEARCH_ENGINES
-
-
-def test_an_unknown_engine_is_refused(generator):
-    with pytest.raises(ParameterError, match=r"Nearest\.engine: expected one of 'exact', .*'tree', got 'lsh'"):
-        Nearest(in_ball(generator, 5, 2), engine="lsh")
