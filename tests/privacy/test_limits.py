@@ -31,10 +31,6 @@ def adds_up(budget: Guarantee, whole: Cost) -> bool:
     return not (isinstance(budget, GDP) and isinstance(whole, PureDP))
 
 
-def scaled(cost: Cost, factor: float) -> Cost:
-    return GDP(cost.mu * factor) if isinstance(cost, GDP) else PureDP(cost.epsilon * factor)
-
-
 @pytest.mark.parametrize(
     ("budget", "whole", "parts"),
     [(budget, whole, parts) for budget, whole in LIMITS for parts in (1, 3) if parts == 1 or adds_up(budget, whole)],
@@ -43,7 +39,7 @@ def scaled(cost: Cost, factor: float) -> Cost:
 def test_a_budget_is_exceeded_by_a_millionth(budget: Guarantee, whole: Cost, parts: int) -> None:
     linear = isinstance(whole, PureDP) and not isinstance(budget, ZCDP | GDP)
     share = 1 / parts if linear else 1 / math.sqrt(parts)
-    part, more = scaled(whole, share * (1 - 1e-9)), scaled(whole, share * (1 + HAIR))
+    part, more = (whole.with_strength(whole.strength * share * (1 + change)) for change in (-1e-9, HAIR))
     for costs, fits in (([part] * parts, True), ([part] * (parts - 1) + [more], False)):
         ledger = Ledger(budget)
         for cost in costs[:-1]:
