@@ -219,17 +219,14 @@ def _whole_thresholds(power: int, bits: int) -> list[int]:
 
 def _wholes(draws: _Draws, count: int, power: int) -> IntArray:
     """Draw whole parts k with weight exp(-k**power / power) by inverting the distribution function, exactly."""
-    thresholds = _whole_thresholds(power, draws.bits)
-    table = np.array([*thresholds, (1 << draws.bits) - 1], dtype=np.uint64)
+    table = np.array([*_whole_thresholds(power, draws.bits), (1 << draws.bits) - 1], dtype=np.uint64)
     words = draws.words(count)
     wholes = np.searchsorted(table, words).astype(np.int64)  # how many thresholds lie below the word
     for tie in np.flatnonzero(table[wholes] == words):
         digits, bits = int(words[tie]), draws.bits
-        while digits in thresholds:
+        while digits in (thresholds := _whole_thresholds(power, bits)):
             digits, bits = (digits << draws.bits) | draws.word(), bits + draws.bits
-            thresholds = _whole_thresholds(power, bits)
         wholes[tie] = sum(threshold < digits for threshold in thresholds)
-        thresholds = _whole_thresholds(power, draws.bits)
     return wholes
 
 
