@@ -27,7 +27,8 @@ from sklearn.base import clone
 from cloister import PEMeans
 from cloister.columns import Relation
 from cloister.exceptions import BudgetExceeded, LedgerError, ParameterError
-from cloister.privacy import GDP, ZCDP, Account, ApproxDP, Guarantee, Ledger, PureDP, Tally, _ledger, _ledger_store
+from cloister.privacy import GDP, ZCDP, Account, ApproxDP, Cost, Guarantee, Ledger, PureDP, Tally, _ledger, _ledger_store
+from cloister.privacy._ledger_store import LedgerStore
 
 from ._paid import event, reserve, spend
 
@@ -243,6 +244,48 @@ def test_a_budget_must_make_sense(options: dict[str, object], words: str, path: 
     assert not list(path.parent.iterdir())
 
 
+# -- all of a budget may be spent, in one fit or in many, and not a millionth more --
+
+HAIR = 1e-6
+LIMITS: list[tuple[Guarantee, Cost]] = [
+    (PureDP(0.7), PureDP(0.7)),
+    (ApproxDP(0.7, 1e-6), PureDP(0.7)),
+    (ApproxDP(0.7, 1e-6), ApproxDP(0.7, 1e-6).gaussian_budget()),
+    (ApproxDP(8.0, 1e-9), ApproxDP(8.0, 1e-9).gaussian_budget()),
+    (ZCDP(0.08), GDP(0.4)),
+    (ZCDP(0.08), PureDP(0.4)),
+    (GDP(0.9), GDP(0.9)),
+    (GDP(0.9), GDP(0.9).pure_budget()),
+]
+
+
+def adds_up(budget: Guarantee, whole: Cost) -> bool:
+    """Whether shares of a cost, or their squares, add up; those of a pure cost in a GDP budget have no such formula."""
+    return not (isinstance(budget, GDP) and isinstance(whole, PureDP))
+
+
+@pytest.mark.parametrize(
+    ("budget", "whole", "parts"),
+    [(budget, whole, parts) for budget, whole in LIMITS for parts in (1, 3) if parts == 1 or adds_up(budget, whole)],
+    ids=str,
+)
+def test_a_budget_is_exceeded_by_a_millionth(budget: Guarantee, whole: Cost, parts: int) -> None:
+    linear = isinstance(whole, PureDP) and not isinstance(budget, ZCDP | GDP)
+    share = 1 / parts if linear else 1 / math.sqrt(parts)
+    part, more = (whole.with_strength(whole.strength * share * (1 + change)) for change in (-1e-9, HAIR))
+    for costs, fits in (([part] * parts, True), ([part] * (parts - 1) + [more], False)):
+        ledger = Ledger(budget)
+        for cost in costs[:-1]:
+            reserve(ledger, cost)
+        assert Tally.of(costs).fits(budget) is fits
+        if fits:
+            reserve(ledger, costs[-1])
+        else:
+            with pytest.raises(BudgetExceeded, match=r"Ledger\.reserve: this fit costs"):
+                reserve(ledger, costs[-1])
+            assert len(ledger.lines) == parts
+
+
 # -- one identity --
 
 
@@ -374,6 +417,24 @@ def test_a_file_is_never_replaced(path: Path, there: str) -> None:
     if before == b"":
         for options in ({}, {"budget": GDP(1.0)}):
             refused(path, r"the file 'budget.sqlite' is empty: a ledger was cut. Restore it from a backup", **options)
+
+
+def test_a_ledger_that_appears_while_another_is_made_is_not_replaced(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write = LedgerStore.write_first
+
+    def overtaken(self: LedgerStore, first: dict[str, object]) -> None:
+        write(self, first)
+        monkeypatch.setattr(LedgerStore, "write_first", write)
+        with Ledger.create(path, GDP(0.5)) as other:
+            reserve(other, GDP(0.4))
+
+    monkeypatch.setattr(LedgerStore, "write_first", overtaken)
+    with pytest.raises(LedgerError, match=r"Ledger\.create: there is a file 'budget\.sqlite' already"):
+        Ledger.create(path, GDP(1.0))
+    with Ledger.open(path) as ledger:
+        assert ledger.budget == GDP(0.5)
+        assert ledger.spent.mu == pytest.approx(0.4)
+    assert [file.name for file in path.parent.iterdir() if file.suffix != ".lease"] == ["budget.sqlite"]
 
 
 def test_a_name_no_file_can_have_is_refused() -> None:
