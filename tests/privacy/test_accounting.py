@@ -53,10 +53,10 @@ def test_no_event_is_free(sensitivity: float) -> None:
 
 
 def test_the_deviation_is_in_the_questions_own_unit() -> None:
-    event = price(PureDP(1.0), question_name="a", size=1, l1=3.0, l2=1.0, unit=0.25, relation=Relation.ADD_REMOVE, seeded=False)
+    paid = event(PureDP(1.0), l1=3.0, unit=0.25)
     places = np.arange(-400, 401)
     chances = np.exp(-np.abs(places) / 3)
-    assert event.standard_deviation == pytest.approx(0.25 * math.sqrt(np.sum(places**2 * chances) / np.sum(chances)))
+    assert paid.standard_deviation == pytest.approx(0.25 * math.sqrt(np.sum(places**2 * chances) / np.sum(chances)))
 
 
 @given(costs)

@@ -12,7 +12,9 @@ import pytest
 from cloister import GDP, ZCDP, ApproxDP, KMeans, PureDP
 from cloister.columns import Relation
 from cloister.exceptions import ParameterError
-from cloister.privacy import KINDS, MECHANISMS, Composition, Cost, Entropy, Guarantee, Ledger, Receipt, Tally, price
+from cloister.privacy import KINDS, MECHANISMS, Composition, Cost, Entropy, Guarantee, Ledger, Receipt, Tally
+
+from ._paid import event as paid
 
 GUARANTEES = [PureDP(0.7), ApproxDP(0.7, 0.0), ApproxDP(0.7, 1e-6), ZCDP(0.1), GDP(0.6)]
 COSTS = [PureDP(0.7), GDP(0.6)]
@@ -44,8 +46,7 @@ def test_weights_add_up_and_noise_falls_with_the_share(cost: Cost) -> None:
     share = cost.share_for_noise(0.5)
     whole = cost.deviation(l1=3.0, l2=2.0)
     assert cost.share(share).deviation(l1=3.0, l2=2.0) == pytest.approx(2 * whole)
-    about = {"question_name": "a", "size": 1, "unit": 1.0, "relation": Relation.REPLACE, "seeded": False}
-    event = price(cost.share(1e-3), l1=3.0, l2=2.0, **about)
+    event = paid(cost.share(1e-3), l1=3.0, l2=2.0)
     assert event.mechanism == cost.mechanism
     assert event.cost.is_gaussian == cost.is_gaussian
     assert event.standard_deviation == pytest.approx(cost.share(1e-3).deviation(l1=3.0, l2=2.0), rel=1e-3)
@@ -53,8 +54,7 @@ def test_weights_add_up_and_noise_falls_with_the_share(cost: Cost) -> None:
 
 @pytest.mark.parametrize("cost", COSTS, ids=str)
 def test_a_quantile_is_exceeded_as_often_as_it_says(cost: Cost, seed: int) -> None:
-    about = {"question_name": "a", "size": 40_000, "unit": 0.5, "relation": Relation.REPLACE, "seeded": True}
-    event = price(cost.share(1e-3), l1=3.0, l2=2.0, **about)
+    event = paid(cost.share(1e-3), l1=3.0, l2=2.0, size=40_000, unit=0.5)
     noise = event.draw(Entropy(seed)) * event.unit
     assert np.mean(noise <= event.quantile(0.9)) == pytest.approx(0.9, abs=0.01)  # six standard deviations
     assert event.quantile(0.4) == 0.0

@@ -126,6 +126,3 @@ def test_the_bounds_of_a_replaced_row_are_reached_at_two_points(n_features):
     l1, l2 = parts_of_the_bounds(question, 1.5 * ends, -1.5 * ends, Relation.REPLACE)
     assert l1 == 1
     assert l2 == pytest.approx(1, rel=1e-12)
-
-
-# -- beside the question -------------------------------------------------------------------------------------------------
