@@ -3,7 +3,7 @@
 
 import ast
 
-from tests.architecture._sources import MODULES, SOURCE, nodes, place, tree
+from tests.architecture._sources import MODULES, OPTIONAL, SOURCE, nodes, place, tree
 
 GUARANTEE = ("columns", "privacy", "questions", "data", "vault")  # each may import those before it
 PUBLIC = {"algorithms", "nearest", "plotting", "release", "synopsis"}  # arithmetic on public numbers
@@ -28,7 +28,6 @@ MAY_IMPORT = {  # besides itself, and what anyone may
     "__main__": {"cli"},
     "__init__": SHOWN - {"rivals"} | {"schemas"},
 }
-OPTIONAL = {"pandas", "polars", "dask", "pyspark", "matplotlib"}
 MAKERS = "default_rng Generator PCG64 Philox RandomState SeedSequence seed urandom SystemRandom"
 MAKES_RANDOMNESS = frozenset(MAKERS.split())
 

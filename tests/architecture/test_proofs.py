@@ -87,9 +87,6 @@ def test_the_code_and_the_tests_a_page_names_exist():
             assert found[2] in defined_in(found[1]), line
 
 
-def test_every_page_is_in_the_index_and_every_link_leads_somewhere():
-    for page in [*PAGES, PROOFS / "README.md"]:
-        links = re.findall(r"\]\(([^)#]+?)\)", page.read_text())
-        assert all((page.parent / link).is_file() for link in links if "://" not in link), page.name
+def test_every_page_is_in_the_index():
     index = set(re.findall(r"\]\(([^)#]+?\.md)\)", (PROOFS / "README.md").read_text()))
     assert {page.relative_to(PROOFS).as_posix() for page in PAGES} <= index

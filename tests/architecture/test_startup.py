@@ -5,22 +5,9 @@ import subprocess
 import sys
 
 import pytest
+from tests.architecture._sources import OPTIONAL
 
-LATE = {
-    "pandas",
-    "polars",
-    "dask",
-    "pyspark",
-    "matplotlib",
-    "dp_accounting",
-    "pyarrow",
-    "rich",
-    "click",
-    "sqlalchemy",
-    "IPython",
-}
-
-
+LATE = {*OPTIONAL, "dp_accounting", "pyarrow", "rich", "click", "sqlalchemy", "IPython"}
 LOADED = "print(*{name.split('.')[0] for name in sys.modules})"
 
 

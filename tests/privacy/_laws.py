@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Exact probabilities of the noise, and a goodness-of-fit test."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
+import mpmath
 import numpy as np
 from scipy import stats
 
 from cloister.columns import FloatArray, IntArray
 
-__all__ = ["Law", "chi_square", "discrete_laplace_law", "fit_of", "rounded_gaussian_law"]
+__all__ = ["Law", "chi_square", "choice_law", "discrete_laplace_law", "fit_of", "rounded_gaussian_law"]
 
 Law = Callable[[IntArray], FloatArray]
 LEAST = 10  # times that an outcome is expected; rarer ones are taken together
@@ -27,6 +28,14 @@ def rounded_gaussian_law(sigma: float) -> Law:
 def discrete_laplace_law(scale: float) -> Law:
     """P(y) = tanh(1 / (2 scale)) exp(-|y| / scale)."""
     return lambda values: np.asarray(np.tanh(0.5 / scale) * np.exp(-np.abs(values) / scale))
+
+
+def choice_law(costs: Sequence[int] | IntArray, scale: float) -> list[mpmath.mpf]:
+    """Return the exact probabilities of a choice, in 60 digits."""
+    with mpmath.workdps(60):
+        weights = [mpmath.exp(-mpmath.mpf(int(cost) - int(min(costs))) / mpmath.mpf(scale)) for cost in costs]
+        total = mpmath.fsum(weights)
+        return [weight / total for weight in weights]
 
 
 def fit_of(draws: IntArray, law: Law) -> float:

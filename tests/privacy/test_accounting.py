@@ -34,11 +34,9 @@ ask_for = partial(event, l1=2.0, l2=math.sqrt(2), size=3, relation=Relation.REPL
 
 @given(costs, st.floats(1.0, 1e6), st.floats(1.0, 1e6))  # answers are integers: they move by at least 1
 def test_an_event_costs_no_more_than_was_offered_and_wastes_nothing(cost: Cost, l1: float, l2: float) -> None:
-    event = ask_for(cost, l1=l1, l2=l2)
-    offered, paid = (getattr(one, "mu", None) or one.epsilon for one in (cost, event.cost))
-    assert type(event.cost) is type(cost)
-    assert paid <= offered * (1 + 1e-15)
-    assert paid >= offered * (1 - 1e-6)
+    paid = ask_for(cost, l1=l1, l2=l2).cost
+    assert type(paid) is type(cost)
+    assert cost.strength * (1 - 1e-6) <= paid.strength <= cost.strength * (1 + 1e-15)
 
 
 def test_a_gaussian_answers_to_l2_and_a_laplace_to_l1() -> None:
@@ -55,17 +53,19 @@ def test_no_event_is_free(sensitivity: float) -> None:
 
 
 def test_the_deviation_is_in_the_questions_own_unit() -> None:
-    event = price(PureDP(1.0), question_name="a", size=1, l1=3.0, l2=1.0, unit=0.25, relation=Relation.ADD_REMOVE, seeded=False)
+    paid = event(PureDP(1.0), l1=3.0, unit=0.25)
     places = np.arange(-400, 401)
     chances = np.exp(-np.abs(places) / 3)
-    assert event.standard_deviation == pytest.approx(0.25 * math.sqrt(np.sum(places**2 * chances) / np.sum(chances)))
+    assert paid.standard_deviation == pytest.approx(0.25 * math.sqrt(np.sum(places**2 * chances) / np.sum(chances)))
 
 
 @given(costs)
 def test_an_event_survives_its_line(cost: Cost) -> None:
-    event = replace(ask_for(cost), when="2026-01-31")
-    line = json.loads(json.dumps(event.to_line()))
-    assert event_from_line(line) == event == event_from_line({**line, "colour": "blue"})  # a later version may have more fields
+    about = {"question_name": "swaps", "size": 4, "unit": 0.5, "relation": Relation.REPLACE, "seeded": False}
+    for paid in (replace(ask_for(cost), when="2026-01-31"), price(cost, span=3.0, **about)):
+        line = json.loads(json.dumps(paid.to_line()))
+        later = {**line, "colour": "blue"}  # a later version may have more fields
+        assert event_from_line(line) == paid == event_from_line(later)
 
 
 @pytest.mark.parametrize("change", [{"event": "staircase"}, {"v": 2}, {"event": None}, {"scale": None}, {"scale": 0}, {}])
@@ -200,7 +200,7 @@ def test_a_cost_is_gaussian_or_pure(cost: object) -> None:
 @pytest.mark.parametrize("budget", [GDP(0.7), ZCDP(0.3), ApproxDP(2.0, 1e-7), PureDP(1.3)])
 @pytest.mark.parametrize("rounds", [1, 3, 7, 100, 999])
 def test_equal_shares_of_a_budget_fit_it(budget: Guarantee, rounds: int) -> None:
-    whole = budget if isinstance(budget, PureDP) else budget.gaussian_budget()
+    whole = budget.noise_budget()
     events = [ask_for(whole.share(1 / rounds)) for _ in range(rounds)]
     assert Tally.of(event.cost for event in events).fits(budget)
     assert not Tally.of(event.cost for event in [*events, ask_for(whole.share(1e-3))]).fits(budget)
@@ -209,32 +209,27 @@ def test_equal_shares_of_a_budget_fit_it(budget: Guarantee, rounds: int) -> None
 # -- what is left --
 
 
-def spend(budget: Guarantee, amount: float) -> Cost:
-    """Return the cost of a fit that asks for `amount` in the budget's currency."""
-    if isinstance(budget, PureDP) or (isinstance(budget, ApproxDP) and budget.delta == 0):
-        return PureDP(amount)
-    if isinstance(budget, ApproxDP):
-        return ApproxDP(amount, budget.delta).gaussian_budget()
-    return type(budget)(amount).gaussian_budget()
+def with_fit(spent: Tally, budget: Guarantee, amount: float) -> Tally:
+    """Return what is spent after one more fit, that asks for `amount` in the budget's currency."""
+    return spent + Tally.of([budget.with_strength(amount).noise_budget()])
 
 
 @pytest.mark.parametrize("budget", [*BUDGETS, ApproxDP(0.01, 1e-9), ApproxDP(50.0, 1e-3), ZCDP(30.0)])
 @pytest.mark.parametrize("part", [None, 0.1, 0.5, 0.9])
 def test_what_is_left_fits_and_one_percent_more_does_not(budget: Guarantee, part: float | None) -> None:
-    total = getattr(budget, "epsilon", None) or getattr(budget, "rho", None) or budget.mu
-    spent = Tally() if part is None else Tally.of([spend(budget, part * total)])
+    spent = Tally() if part is None else with_fit(Tally(), budget, part * budget.strength)
     left = left_of(budget, spent)
-    assert 0 < left <= total * (1 + 1e-8)
-    assert (spent + Tally.of([spend(budget, left)])).fits(budget)
-    assert not (spent + Tally.of([spend(budget, left * 1.01)])).fits(budget)
+    assert 0 < left <= budget.strength * (1 + 1e-8)
+    assert with_fit(spent, budget, left).fits(budget)
+    assert not with_fit(spent, budget, left * 1.01).fits(budget)
 
 
 def test_what_is_left_beside_pure_events() -> None:
     budget, spent = ApproxDP(1.0, 1e-6), Tally.of([PureDP(0.1), GDP(0.05)])
     left = left_of(budget, spent)
     assert 0.1 < left < 0.9
-    assert (spent + Tally.of([spend(budget, left)])).fits(budget)
-    assert not (spent + Tally.of([spend(budget, left * 1.02)])).fits(budget)
+    assert with_fit(spent, budget, left).fits(budget)
+    assert not with_fit(spent, budget, left * 1.02).fits(budget)
 
 
 def test_a_large_mixed_budget_is_composed_in_reasonable_time() -> None:

@@ -6,19 +6,17 @@ What the vault adds is compared with what the ledger recorded. Statistical tests
 
 from collections.abc import Sequence
 
-import mpmath
 import numpy as np
 import pytest
 from scipy import stats
 from tests.vaults import open_vault
 
-from cloister.columns import FloatArray
-from cloister.privacy import GDP, Cost, Entropy, Event, PureDP
+from cloister.privacy import GDP, Cost, Entropy, PureDP
 from cloister.questions import DistanceHistogram, NearestCounts, NearestSums, Question, RowCount
 from cloister.rivals import SetCosts
 from cloister.vault import Vault
 
-from ._laws import discrete_laplace_law, fit_of, rounded_gaussian_law
+from ._laws import choice_law, discrete_laplace_law, fit_of, rounded_gaussian_law
 
 FALSE_ALARM = 1e-6
 KINDS = {"gaussian": GDP, "laplace": PureDP}
@@ -95,26 +93,16 @@ def test_answers_have_the_scale_that_was_paid(kind: str, order: int, together: b
 # -- a choice --
 
 
-def chances(question: SetCosts, rows: FloatArray, event: Event) -> list[float]:
-    """Return the exact probabilities of a choice, from the costs and the recorded price alone, in 15 digits."""
-    weights = [mpmath.exp(-mpmath.mpf(int(cost)) / mpmath.mpf(event.scale)) for cost in question.exact(rows)]
-    return [float(weight / mpmath.fsum(weights)) for weight in weights]
-
-
-def choices(question: SetCosts, rows: FloatArray, cost: PureDP, *, times: int) -> tuple[np.ndarray, Event]:
-    """Return how often the vault chose each set, each time paid for anew."""
-    vault, ledger = open_vault(rows, PureDP(cost.epsilon * times * 1.01))
-    answers = [vault.ask(question, cost) for _ in range(times)]
-    assert {answer.event.scale for answer in answers} == {event.scale for event in ledger.events}
-    return np.bincount([answer.index[0] for answer in answers], minlength=len(question.sets)), ledger.events[0]
-
-
 def test_a_choice_has_the_probabilities_that_were_paid() -> None:
     # Five sets of one centre each; the rows lie at the first. At half the scale the last would be twenty times rarer.
     question = SetCosts(sets=np.array([0.0, 0.2, 0.28, 0.34, 0.4]).reshape(5, 1, 1), cap=0.16)
-    rows = np.zeros((3, 1))
-    chosen, event = choices(question, rows, PureDP(1.0), times=800)
+    rows, times = np.zeros((3, 1)), 800
+    vault, ledger = open_vault(rows, PureDP(times * 1.01))
+    answers = [vault.ask(question, PureDP(1.0)) for _ in range(times)]  # each time paid for anew
+    event = ledger.events[0]
+    assert {answer.event.scale for answer in answers} == {one.scale for one in ledger.events} == {event.scale}
     assert event.sensitivity * (1 - 1e-12) <= event.scale <= event.sensitivity * (1 + 1e-6)
-    expected = 800 * np.array(chances(question, rows, event))
+    expected = times * np.array(choice_law(question.exact(rows), event.scale), dtype=float)
     assert expected.min() > 10
+    chosen = np.bincount([answer.index[0] for answer in answers], minlength=5)
     assert stats.chisquare(chosen, expected).pvalue > FALSE_ALARM

@@ -121,44 +121,41 @@ def test_what_double_precision_leaves_open_is_bounded(scale, generator):
                 assert abs(exact_product(scale, end, 64) - Decimal(float(product))) < bound
 
 
-def test_words_that_double_precision_cannot_decide_are_decided_exactly(monkeypatch):
-    """Words at the edge between two gaps, on both sides of it; double precision takes them for one number."""
-    scale, context = 1e6, Context(prec=80)
-    words = []
-    for gap in range(1, 200):
-        edge = int(context.multiply(context.exp(Decimal(-gap) / Decimal(scale)), Decimal(1 << 64)))
-        words += [edge - 1, edge + 1]
-    words += [1, 2**46 - 1, 2**64 - 1]
-
-    class Given:
-        def take(self, count):
-            return np.array(words if count == len(words) else [0] * count, dtype=np.uint64)
-
-    wanted = [math.floor(exact_product(scale, (word << 64) + 1, 128)) for word in words]
-    assert _coins._gaps(Given(), scale, len(words)).tolist() == wanted
-    assert np.floor(_coins._products(np.array(words, dtype=np.uint64), scale)).tolist() != wanted
-
-
 class Words:
-    """A source with given words."""
+    """A source with given words, and zeros after them."""
 
     def __init__(self, *words):
         self.words = list(words)
 
     def take(self, count):
-        assert count == 1
-        return np.array([self.words.pop(0)], dtype=np.uint64)
+        taken, self.words = [*self.words[:count], *[0] * (count - len(self.words))], self.words[count:]
+        return np.array(taken, dtype=np.uint64)
+
+
+def edge_of(scale, gap):
+    """Return the word at the edge between two gaps; double precision takes those on both sides of it for one number."""
+    context = Context(prec=80)
+    return int(context.multiply(context.exp(Decimal(-gap) / Decimal(scale)), Decimal(1 << 64)))
+
+
+def test_words_that_double_precision_cannot_decide_are_decided_exactly(monkeypatch):
+    scale = 1e6
+    words = [edge_of(scale, gap) + side for gap in range(1, 200) for side in (-1, 1)]
+    words += [1, 2**46 - 1, 2**64 - 1]
+
+    wanted = [math.floor(exact_product(scale, (word << 64) + 1, 128)) for word in words]
+    assert _coins._gaps(Words(*words), scale, len(words)).tolist() == wanted
+    assert np.floor(_coins._products(np.array(words, dtype=np.uint64), scale)).tolist() != wanted
 
 
 @pytest.mark.parametrize("scale", [0.7, 40.0, 1e6])
 def test_further_digits_are_drawn_until_they_decide(scale):
     for gap in (1, 3, 17):
-        edge = int(Context(prec=80).multiply(Context(prec=80).exp(Decimal(-gap) / Decimal(scale)), Decimal(1 << 64)))
         for second in (0, 2**63, 2**64 - 1):
             source = Words(second, 5)
-            found = _coins._exact_gap(source, scale, edge)
+            found = _coins._exact_gap(source, scale, edge_of(scale, gap))
             assert len(source.words) < 2, "64 digits do not decide it"
-            assert found == math.floor(exact_product(scale, (edge << 64) + second, 128))
+            assert found == math.floor(exact_product(scale, (edge_of(scale, gap) << 64) + second, 128))
     source = Words(0, 0, 12345 << 45)
     assert _coins._exact_gap(source, scale, 0) == math.floor(exact_product(scale, 12345 << 45, 256))
 

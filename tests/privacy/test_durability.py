@@ -56,46 +56,32 @@ class Watched(sqlite3.Connection):
 SETTINGS = ("synchronous", "journal_mode")
 
 
-def spend(ledger: Ledger) -> None:
-    account = reserve(ledger, GDP(0.1))
-    for _ in range(2):
-        account.debit(event(GDP(0.05)))
-    account.close()
-
-
-def create(path: Path) -> Ledger:
-    return Ledger.create(path, GDP(1.0))
-
-
-WAYS: dict[str, Callable[[Path], Ledger]] = {
-    "created": create,
-    "opened": lambda path: create(path).close() or Ledger.open(path),
-    "used again": lambda path: closed(create(path)),
-    "unpickled": lambda path: pickle.loads(pickle.dumps(create(path))),
+WAYS: dict[str, Callable[[Ledger], Ledger]] = {
+    "created": lambda ledger: ledger,
+    "opened": lambda ledger: ledger.close() or Ledger.open(ledger.path),
+    "used again": lambda ledger: ledger.close() or ledger,
+    "unpickled": lambda ledger: pickle.loads(pickle.dumps(ledger)),
 }
 
 
-def closed(ledger: Ledger) -> Ledger:
-    ledger.close()
-    return ledger
-
-
 @pytest.mark.parametrize("way", WAYS)
-def test_every_line_is_flushed_to_the_disk(way: str, tmp_path: Path, connections: list[Watched]) -> None:
-    ledger = WAYS[way](tmp_path / "budget.sqlite")
+def test_every_line_is_flushed_to_the_disk(way: str, path: Path, connections: list[Watched]) -> None:
+    ledger = WAYS[way](Ledger.create(path, GDP(1.0)))
     before = sum(len(connection.settings) for connection in connections)
-    spend(ledger)
+    with reserve(ledger, GDP(0.1)) as account:
+        for _ in range(2):
+            account.debit(event(GDP(0.05)))
     settings = [pair for connection in connections for pair in connection.settings]
     assert len(settings) == before + 4  # a reservation, two debits, the end
     assert all(level == EXTRA and journal in JOURNALS_ON_DISK for level, journal in settings)
 
 
-def test_a_debit_is_committed_when_it_returns(tmp_path: Path) -> None:
-    with create(tmp_path / "budget.sqlite") as ledger:
+def test_a_debit_is_committed_when_it_returns(path: Path) -> None:
+    with Ledger.create(path, GDP(1.0)) as ledger:
         account = reserve(ledger, GDP(0.1))
         for number in (1, 2):
             account.debit(event(GDP(0.05)))
-            with sqlite3.connect(f"file:{tmp_path / 'budget.sqlite'}?mode=ro", uri=True) as other:
+            with sqlite3.connect(f"file:{path}?mode=ro", uri=True) as other:
                 assert other.execute("SELECT count(*) FROM ledger WHERE line LIKE '%\"debit\"%'").fetchone() == (number,)
             other.close()
-        assert not list(tmp_path.glob("*-journal"))  # nothing is left that would undo it
+        assert not list(path.parent.glob("*-journal"))  # nothing is left that would undo it

@@ -4,12 +4,8 @@
 Goodness of fit is tested by chi-square with a false-alarm rate of 1e-6 each.
 """
 
-import json
 import math
-from collections.abc import Sequence
-from dataclasses import replace
 from functools import partial
-from pathlib import Path
 
 import mpmath
 import numpy as np
@@ -19,9 +15,8 @@ from hypothesis import strategies as st
 from scipy import stats
 from tests.vaults import open_vault
 
-from cloister import Ledger
 from cloister.columns import IntArray, Relation
-from cloister.exceptions import BudgetExceeded, LedgerError
+from cloister.exceptions import LedgerError
 from cloister.privacy import (
     GDP,
     ZCDP,
@@ -31,7 +26,6 @@ from cloister.privacy import (
     Event,
     Guarantee,
     PureDP,
-    Receipt,
     Scale,
     Tally,
     _samplers,
@@ -42,7 +36,7 @@ from cloister.privacy._calibrate import pure_mu
 from cloister.questions import NearestCounts
 from cloister.rivals import SetCosts, SwapCosts
 
-from ._laws import chi_square
+from ._laws import chi_square, choice_law
 from ._paid import event as paid
 
 FALSE_ALARM = 1e-6
@@ -56,17 +50,9 @@ COSTS = [
 SCALES = [0.11, 0.9, 4.0, 33.3, 1e6, 2.0**47]
 
 
-def law(costs: Sequence[int] | IntArray, scale: float) -> list[mpmath.mpf]:
-    """Exact probabilities, in 60 digits."""
-    with mpmath.workdps(60):
-        weights = [mpmath.exp(-mpmath.mpf(int(cost) - int(min(costs))) / mpmath.mpf(scale)) for cost in costs]
-        total = mpmath.fsum(weights)
-        return [weight / total for weight in weights]
-
-
 def fit(draws: IntArray, costs: IntArray, scale: Scale) -> float:
     """The p-value of a chi-square test of the indices that were drawn."""
-    return chi_square(np.bincount(draws, minlength=len(costs)), np.array(law(costs, float(scale)), dtype=float))
+    return chi_square(np.bincount(draws, minlength=len(costs)), np.array(choice_law(costs, float(scale)), dtype=float))
 
 
 def drawn(entropy: Entropy, scale: Scale, costs: IntArray, count: int) -> IntArray:
@@ -136,7 +122,7 @@ def choice(cost: Cost, span: float = 1.0, *, relation: Relation = Relation.ADD_R
 def test_no_neighbour_changes_a_probability_by_more_than_was_paid(pair, epsilon) -> None:
     left, right, span = pair
     event = choice(PureDP(epsilon), span, size=len(left))
-    for here, there in zip(law(left, event.scale), law(right, event.scale), strict=True):
+    for here, there in zip(choice_law(left, event.scale), choice_law(right, event.scale), strict=True):
         assert abs(mpmath.log(here) - mpmath.log(there)) <= event.cost.epsilon * (1 + 1e-12)
 
 
@@ -144,7 +130,7 @@ def test_the_price_is_attained() -> None:
     # One cost moves by the span, the others stay, and are so many that they decide the sum.
     event = choice(PureDP(1.0), 10.0)
     left, right = [0] * 2_000, [10] + [0] * 1_999
-    ratio = mpmath.log(law(left, event.scale)[0] / law(right, event.scale)[0])
+    ratio = mpmath.log(choice_law(left, event.scale)[0] / choice_law(right, event.scale)[0])
     assert 0.999 * event.cost.epsilon < ratio <= event.cost.epsilon
 
 
@@ -162,12 +148,9 @@ def test_a_choice_spends_what_it_is_given_and_no_more(epsilon, span) -> None:
 def test_the_pure_budget_implies_the_guarantee_and_hardly_more(guarantee: Guarantee) -> None:
     most = guarantee.pure_budget()
     assert Tally.of([most]).fits(guarantee)
-    assert not Tally.of([PureDP(most.epsilon * 1.001)]).fits(replace_delta(guarantee))
-
-
-def replace_delta(guarantee: Guarantee) -> Guarantee:
-    """Without delta, which a pure mechanism cannot use by itself."""
-    return PureDP(guarantee.epsilon) if isinstance(guarantee, ApproxDP) else guarantee
+    # Without delta, which a pure mechanism cannot use by itself.
+    without = PureDP(guarantee.epsilon) if isinstance(guarantee, ApproxDP) else guarantee
+    assert not Tally.of([PureDP(most.epsilon * 1.001)]).fits(without)
 
 
 @pytest.mark.parametrize("mu", np.geomspace(1e-6, 1e3, 30))
@@ -195,25 +178,6 @@ def test_noise_and_choices_are_not_mistaken_for_each_other(entropy) -> None:
             noise(cost).choose(entropy, COSTS[2])
     with pytest.raises(LedgerError, match=r"Event.quantile: a choice adds no noise to numbers"):
         choice(PureDP(1.0)).quantile(0.9)
-
-
-@pytest.mark.parametrize("budget", [PureDP(1.0), ApproxDP(1.0, 1e-6), ZCDP(0.5), GDP(0.9)], ids=lambda one: one.kind)
-def test_a_ledger_keeps_choices_in_its_file(budget: Guarantee, tmp_path: Path) -> None:
-    most = budget.pure_budget()
-    with Ledger.create(tmp_path / "budget.sqlite", budget) as ledger:
-        account = ledger.reserve(most, purpose="search", relation=Relation.ADD_REMOVE)
-        paid = [account.debit(choice(most.share(0.5))), account.debit(choice(most.share(0.5)))]
-        with pytest.raises(BudgetExceeded, match="does not fit into what this fit reserved"):
-            account.debit(choice(most.share(0.01)))
-        account.close()
-    with Ledger.open(tmp_path / "budget.sqlite") as again:
-        assert again.events == paid
-        assert again.spent.epsilon_sum == pytest.approx(most.epsilon, rel=1e-6)
-        assert again.spent.fits(budget)
-    receipt = Receipt(guarantee=budget, neighbours="add-remove", events=tuple(paid))
-    assert Receipt.from_dict(json.loads(json.dumps(receipt.to_dict()))) == receipt
-    with pytest.raises(LedgerError, match="add up to more than"):
-        replace(receipt, events=(*paid, *paid, *paid))
 
 
 def test_choices_add_their_epsilons_to_those_of_other_events() -> None:

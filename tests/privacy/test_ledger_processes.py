@@ -133,6 +133,3 @@ def test_killed_while_creating(path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     assert not path.exists()
     with Ledger.create(path, GDP(1.0)) as ledger:
         assert ledger.left == 1.0
-
-
-# -- errors on the way to an answer --

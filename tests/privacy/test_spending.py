@@ -6,6 +6,7 @@ too small for noise are refused as well; what is asked before a method's own pla
 """
 
 import math
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -17,47 +18,30 @@ from cloister.privacy import Guarantee
 
 from .conftest import Paid
 
-FEW_STEPS: dict[type, dict[str, Any]] = {KMeans: {}, PEMeans: {"n_variations": 2, "n_rounds": 3}}
-
-
-def check(
-    paid: Paid, guarantee: Guarantee, n_features: int, *, kind: Any = KMeans, n_clusters: int = 3, **options: Any
-) -> list[str]:
-    """Fit to a few rows and compare the questions, the events, the receipt and the ledger with the budget."""
-    paid.clear()
-    rows = np.random.default_rng(n_features).uniform(-1, 1, (30, n_features)) / math.sqrt(n_features)
-    ledger = Ledger(guarantee)
-    given = {"bounds": Ball(1.0), "missing": "middle", "guarantee": guarantee, "ledger": ledger, "n_init": 1, "n_jobs": 1}
-    model = kind(n_clusters, **{**given, **FEW_STEPS[kind], **options}).fit(rows)
-    assert tuple(event for _, event in paid) == tuple(ledger.events) == model.privacy_receipt_.events
-    assert 1 - 1e-3 <= share_spent(ledger.events, guarantee) <= 1 + 1e-12
-    return [event.question_name for event in ledger.events]
-
-
-@pytest.mark.fast("0.0-0-7", "0.0-*-1", "1e-09-50000-20")
-@pytest.mark.parametrize("n_clusters", [1, 7, 20])
-@pytest.mark.parametrize("n_rows", [0, 1, 50_000, 10**9])
-@pytest.mark.parametrize("delta", [0.0, 1e-9])
-def test_clusters_and_rows_move_the_shares_and_not_the_sum(n_clusters: int, n_rows: int, delta: float, paid: Paid) -> None:
-    guarantee = ApproxDP(0.5, delta) if delta else PureDP(0.5)
-    assert "row_count" not in check(paid, guarantee, 5, n_clusters=n_clusters, n_rows=n_rows)
-
-
-@pytest.mark.parametrize(("n_features", "n_rounds", "n_clusters"), [(2, 5, 7), (40, 1, 1), (40, 40, 7)])
-def test_rounds_do_not_change_the_sum(n_features: int, n_rounds: int, n_clusters: int, paid: Paid) -> None:
-    check(paid, ApproxDP(0.5, 1e-9), n_features, kind=PEMeans, n_clusters=n_clusters, n_rounds=n_rounds)
-
-
-@pytest.mark.parametrize("kind", [KMeans, PEMeans])
-@pytest.mark.parametrize(("epsilon", "delta"), [(0.01, 1e-12), (0.01, 1e-2), (100.0, 1e-12), (100.0, 1e-2)])
-def test_small_and_large_budgets_are_spent_as_they_are(kind: Any, epsilon: float, delta: float, paid: Paid) -> None:
+HALF, WHOLE = ApproxDP(0.5, 1e-9), ApproxDP(1.0, 1e-6)
+FEW = {"n_variations": 2, "n_rounds": 3}
+SHAPES = product([PureDP(0.5), HALF], [0, 1, 50_000, 10**9], [1, 7, 20])
+BUDGETS = [ApproxDP(epsilon, delta) for epsilon in (0.01, 100.0) for delta in (1e-12, 1e-2)]
+FITS: dict[str, list[tuple[Any, Guarantee, int, dict[str, Any]]]] = {
+    "clusters and rows": [(KMeans, budget, 5, {"n_rows": n_rows, "n_clusters": k}) for budget, n_rows, k in SHAPES],
     # Fault 14: a noise search with a fixed bracket that fails at epsilon = 0.01.
-    check(paid, ApproxDP(epsilon, delta), 33, kind=kind)
+    "small and large budgets": [(kind, one, 33, few) for kind, few in ((KMeans, {}), (PEMeans, FEW)) for one in BUDGETS],
+    "rounds": [(PEMeans, HALF, width, {**FEW, "n_rounds": n_rounds}) for width, n_rounds in [(2, 5), (40, 1), (40, 40)]],
+    "automatic plans": [(PEMeans, WHOLE, width, {**FEW, "n_rounds": "auto"}) for width in (1, 20)],
+    "automatic plans, projected": [(PEMeans, WHOLE, 784, {**FEW, "n_rounds": "auto", "projection": 8})],
+}
 
 
-@pytest.mark.parametrize("n_features", [1, 20, 784])
-def test_the_automatic_plan_spends_its_budget(n_features: int, paid: Paid) -> None:
-    projection = 8 if n_features > 32 else "auto"
-    names = check(paid, ApproxDP(1.0, 1e-6), n_features, kind=PEMeans, n_rounds="auto", projection=projection)
-    assert names.count("row_count") == 1
-    assert names.count("nearest_sums") == (1 if n_features > 32 else 0)
+@pytest.mark.parametrize("moved", FITS)
+def test_what_moves_the_shares_does_not_move_their_sum(moved: str, paid: Paid) -> None:
+    for kind, guarantee, n_features, options in FITS[moved]:
+        paid.clear()
+        rows = np.random.default_rng(n_features).uniform(-1, 1, (30, n_features)) / math.sqrt(n_features)
+        ledger = Ledger(guarantee)
+        given = {"n_clusters": 3, "bounds": Ball(1.0), "missing": "middle", "n_init": 1, "n_jobs": 1, **options}
+        model = kind(guarantee=guarantee, ledger=ledger, **given).fit(rows)
+        assert tuple(event for _, event in paid) == tuple(ledger.events) == model.privacy_receipt_.events
+        assert 1 - 1e-3 <= share_spent(ledger.events, guarantee) <= 1 + 1e-12
+        names = [event.question_name for event in ledger.events]
+        assert names.count("row_count") == ("n_rows" not in options)
+        assert "automatic" not in moved or names.count("nearest_sums") == ("projection" in options)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from cloister.columns import snap
 
-__all__ = ["RADII", "clean_rows", "near_the_radius", "pairs", "parts_of_the_bounds", "points_of"]
+__all__ = ["RADII", "answer_in_any_blocks", "clean_rows", "near_the_radius", "pairs", "parts_of_the_bounds", "points_of"]
 
 RADII = (1e-9, 2.0**-20, 0.1, 0.3, 0.7071067811865476, 1.0, 3.99)
 
@@ -29,6 +29,15 @@ def near_the_radius(generator, rows, center, radius):
     directions = generator.normal(size=rows.shape)
     near = center + radius * directions / np.linalg.norm(directions, axis=1, keepdims=True)
     return np.vstack([rows, snap(near), snap(center + 0.999 * (near - center))])
+
+
+def answer_in_any_blocks(question, rows):
+    """Return the answer, which is the same for rows in one block and in several, and nothing for none."""
+    whole = question.exact(rows)
+    for pieces in (2, 5):
+        assert np.array_equal(sum(question.exact(part) for part in np.array_split(rows, pieces)), whole)
+    assert not question.exact(rows[:0]).any()
+    return whole
 
 
 def parts_of_the_bounds(question, left, right, relation):

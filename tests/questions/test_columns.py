@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 from cloister import Box
 from cloister.columns import Category, Flag, Number, Table
-from cloister.exceptions import ParameterError
 from cloister.questions import CellStates, ColumnIntervals, ColumnMagnitudes, NearestMissing
 
 ANY = st.one_of(
@@ -115,13 +114,6 @@ def test_columns_are_looked_up_by_position_each_between_its_own_ends():
     question = ColumnIntervals(columns=(2, 0), low=np.array([6.0, 0.0]), high=np.array([8.0, 2.0]), n_intervals=2)
     assert question.exact(rows).tolist() == [[0, 0, 2, 0, 1], [0, 1, 1, 1, 0]]
     assert ColumnMagnitudes(columns=(1,)).exact(rows).sum() == 3
-
-
-def test_more_bins_than_can_be_noised_are_refused():
-    with pytest.raises(
-        ParameterError, match=r"CellStates: expected at most 16,777,216 bins in all, got \d+\. Use fewer columns"
-    ):
-        CellStates(low=np.zeros(6_000_000), high=np.ones(6_000_000))
 
 
 # -- missing cells by nearest point ----------------------------------------------------------------------------------------

@@ -10,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cloister.columns import Box, Category, Flag, Number, Relation, Table
-from cloister.exceptions import ParameterError
 from cloister.nearest import nearest_center
 from cloister.questions import ColumnBins, NearestHistograms
 
@@ -62,25 +61,3 @@ def test_the_sensitivity_does_not_depend_on_the_bins():
         question = NearestHistograms(**given_, bins=(ColumnBins(low=0, high=1, n_bins=n_bins),) * 3)
         assert question.l1_sensitivity(Relation.ADD_REMOVE) == 3
         assert question.l2_sensitivity(Relation.REPLACE) == pytest.approx(6**0.5)
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"points": [[3.0, 0.0]]}, r"NearestHistograms\.points: expected coordinates"),
-        ({"columns": ()}, r"NearestHistograms\.columns: expected at least one column"),
-        ({"columns": (0,)}, r"NearestHistograms\.bins: expected an array of shape \(1,\), got \(2,\)"),
-        ({"points": np.zeros((1 << 22, 2))}, r"NearestHistograms: expected at most 16,777,216 bins in all, got \d+"),
-    ],
-)
-def test_what_makes_no_sense_is_refused_before_it_is_asked(change, message):
-    bins = (ColumnBins(low=0, high=1, n_bins=2),) * 2
-    given_ = {"points": np.zeros((1, 2)), "frame": Box(0, 1).spread(2).frame(), "columns": (0, 1), "bins": bins}
-    with pytest.raises(ParameterError, match=message):
-        NearestHistograms(**{**given_, **change})
-
-
-@pytest.mark.parametrize("ends", [(0.0, 0.0), (1.0, 0.0), (0.0, math.inf), (math.nan, 1.0)])
-def test_ends_that_are_none_are_refused(ends):
-    with pytest.raises(ParameterError, match=r"ColumnBins: expected finite ends low < high"):
-        ColumnBins(low=ends[0], high=ends[1], n_bins=2)

@@ -9,15 +9,17 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from cloister import questions, rivals
+from cloister import Box, questions, rivals
 from cloister.columns import grid_step, snap
 from cloister.exceptions import ParameterError
 from cloister.questions import (
     CellStates,
+    ColumnBins,
     ColumnIntervals,
     ColumnMagnitudes,
     DistanceHistogram,
     GridCounts,
+    Nearest,
     NearestCounts,
     NearestHistograms,
     NearestMissing,
@@ -31,6 +33,7 @@ from cloister.questions import (
     RowsPerUnit,
     SecondMoments,
     SplitCounts,
+    symmetric,
 )
 from cloister.rivals import HashCounts, HashSums
 
@@ -120,44 +123,61 @@ def test_a_projection_is_exact_in_any_order_of_summation(n_features, generator):
     assert [Fraction(float(one)) for one in (few @ question.projection).ravel()] == exact
 
 
-@pytest.mark.parametrize(
-    ("make", "message"),
-    [
-        (lambda: NearestCounts(points=[]), r"NearestCounts\.points: expected a finite array of shape"),
-        (lambda: NearestCounts(points=[0.0, 1.0]), r"NearestCounts\.points: expected a finite array of shape"),
-        (lambda: NearestCounts(points=[[math.nan]]), r"NearestCounts\.points: expected a finite array"),
-        (lambda: NearestCounts(points=[[3.0]]), r"NearestCounts\.points: expected coordinates within \[-2, 2\]"),
-        (lambda: NearestCounts(points=[[0.0]], projection=np.zeros((5, 2))), r"NearestCounts\.points: .*shape \(1, 2\)"),
-        (lambda: NearestCounts(points=[[0.0]], projection=[1.0]), r"projection: expected a finite matrix"),
-        (lambda: NearestCounts(points=[[0.0]], projection=[[math.inf]]), r"projection: expected a finite matrix"),
-        (lambda: NearestCounts(points=[[0.0]], projection=[[300.0]]), r"projection: expected columns of norm at most 256"),
-        (lambda: DistanceHistogram(edges=[]), r"DistanceHistogram\.edges: expected increasing positive distances"),
-        (lambda: DistanceHistogram(edges=[0.0, 1.0]), r"DistanceHistogram\.edges: expected increasing positive distances"),
-        (lambda: DistanceHistogram(edges=[0.5, 0.5]), r"DistanceHistogram\.edges: expected increasing positive distances"),
-        (lambda: DistanceHistogram(edges=[math.nan]), r"DistanceHistogram\.edges: expected increasing positive distances"),
-        (lambda: DistanceHistogram(edges=[1.0], points=[[9.0]]), r"DistanceHistogram\.points: expected coordinates"),
-    ],
-)
-def test_questions_that_make_no_sense_are_refused_before_they_are_asked(make, message):
-    with pytest.raises(ParameterError, match=message):
-        make()
+ONE, IN_BALL = [[0.0]], r"expected coordinates within \[-2, 2\]"
+PAIR = {"columns": (0, 1), "bins": (ColumnBins(low=0, high=1, n_bins=2),) * 2, "frame": Box(0, 1).spread(2).frame()}
+REFUSED = [
+    *((NearestCounts, {"points": points}, r"points: expected a finite array of shape") for points in ([], [0.0, 1.0])),
+    (NearestCounts, {"points": [[math.nan]]}, r"points: expected a finite array"),
+    (NearestCounts, {"points": [[3.0]]}, rf"points: {IN_BALL}"),
+    (NearestCounts, {"points": ONE, "projection": np.zeros((5, 2))}, r"points: .*shape \(1, 2\)"),
+    *(
+        (NearestCounts, {"points": ONE, "projection": one}, "projection: expected a finite matrix")
+        for one in ([1.0], [[math.inf]])
+    ),
+    (NearestCounts, {"points": ONE, "projection": [[300.0]]}, "projection: expected columns of norm at most 256"),
+    *(
+        (DistanceHistogram, {"edges": edges}, "edges: expected increasing positive distances")
+        for edges in ([], [0.0, 1.0], [0.5, 0.5], [math.nan])
+    ),
+    (DistanceHistogram, {"edges": [1.0], "points": [[9.0]]}, rf"points: {IN_BALL}"),
+    *(
+        (kind, {"points": ONE, "radius": 1.0, **options}, message)
+        for kind in (NearestSums, NearestSquares)
+        for options, message in [
+            ({"points": [0.0]}, r"points: expected a finite array of shape"),
+            ({"points": [[3.0]]}, rf"points: {IN_BALL}"),
+            ({"radius": 0.0}, r"radius: expected a finite number above 0"),
+            ({"radius": 5.0}, r"radius: expected .* at most 4"),
+            ({"anchors": [[0.0], [0.1]]}, r"anchors: expected an array of shape \(1, 1\), got \(2, 1\)"),
+            ({"anchors": ONE, "projection": np.ones((3, 1))}, r"anchors: expected an array of shape \(1, 3\), got \(1, 1\)"),
+        ]
+    ),
+    (SecondMoments, {"center": ONE, "radius": 1.0}, r"center: expected an array of shape \(n_features,\)"),
+    (SecondMoments, {"center": [], "radius": 1.0}, r"center: expected an array of shape \(n_features,\)"),
+    (SecondMoments, {"center": [math.nan], "radius": 1.0}, r"center: expected a finite array"),
+    (SecondMoments, {"center": [3.0], "radius": 1.0}, rf"center: {IN_BALL}"),
+    (SecondMoments, {"center": [0.0], "radius": 0.0}, r"radius: expected a finite number above 0"),
+    (SecondMoments, {"center": [0.0], "radius": 5.0}, r"radius: expected .* at most 4"),
+    (symmetric, {"values": [1.0, 2.0], "n_features": 2}, r"values: expected an array of shape \(3,\), got \(2,\)"),
+    (CellStates, dict.fromkeys(("low", "high"), np.zeros(6_000_000)), r"expected at most 16,777,216 bins in all, got \d+\."),
+    (RowsPerUnit, {"starts": (2, 3)}, r"starts: expected 1, then increasing whole numbers"),
+    (NearestHistograms, {**PAIR, "points": [[3.0, 0.0]]}, rf"points: {IN_BALL}"),
+    (NearestHistograms, {**PAIR, "points": np.zeros((1, 2)), "columns": ()}, r"columns: expected at least one column"),
+    (NearestHistograms, {**PAIR, "points": np.zeros((1, 2)), "columns": (0,)}, r"bins: .* shape \(1,\), got \(2,\)"),
+    (NearestHistograms, {**PAIR, "points": np.zeros((1 << 22, 2))}, r"expected at most 16,777,216 bins in all, got \d+"),
+    *(
+        (ColumnBins, {"low": low, "high": high, "n_bins": 2}, "expected finite ends low < high")
+        for low, high in [(0.0, 0.0), (1.0, 0.0), (0.0, math.inf), (math.nan, 1.0)]
+    ),
+    (Nearest, {"points": np.zeros((5, 2)), "engine": "lsh"}, "engine: expected one of 'exact', .*'tree', got 'lsh'"),
+]
 
 
-@pytest.mark.parametrize("kind", [NearestSums, NearestSquares])
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"points": [0.0]}, r"points: expected a finite array of shape"),
-        ({"points": [[3.0]]}, r"points: expected coordinates within \[-2, 2\]"),
-        ({"radius": 0.0}, r"radius: expected a finite number above 0"),
-        ({"radius": 5.0}, r"radius: expected .* at most 4"),
-        ({"anchors": [[0.0], [0.1]]}, r"anchors: expected an array of shape \(1, 1\), got \(2, 1\)"),
-        ({"anchors": [[0.0]], "projection": np.ones((3, 1))}, r"anchors: expected an array of shape \(1, 3\), got \(1, 1\)"),
-    ],
-)
-def test_offsets_that_make_no_sense_are_refused(kind, options, message):
-    with pytest.raises(ParameterError, match=rf"{kind.__name__}\.{message}"):
-        kind(**{"points": [[0.0]], "radius": 1.0, **options})
+@pytest.mark.parametrize(("make", "options", "message"), REFUSED)
+def test_what_makes_no_sense_is_refused_before_it_is_asked(make, options, message):
+    owner = "" if message.startswith("projection") else rf"{make.__name__}[.:] ?"
+    with pytest.raises(ParameterError, match=owner + message):
+        make(**options)
 
 
 def test_a_question_that_ignores_a_projection_takes_none():

@@ -9,11 +9,11 @@ import pytest
 
 from cloister.columns import EXACT_BITS, grid_step, snap
 from cloister.columns._base import pull_in
-from cloister.exceptions import ParameterError
 from cloister.questions import SEARCH_ENGINES, Nearest, choose_engine
 from cloister.questions._keyed import KeyedScores
 
 SHAPES = [(m, d) for m in (1, 2, 33) for d in (1, 3, 33, 784)] + [(5000, 1), (5000, 8), (5000, 33)]
+CUTS = [(256, 3, 50), (512, 3, 50), (300, 3, 9001)]  # points that fill lines of the cache, more rows than a part holds
 
 
 def brute_force(rows, points):
@@ -40,10 +40,11 @@ def test_brute_force_agrees_with_fractions(generator):
         assert found == squares.index(min(squares))
 
 
-@pytest.mark.parametrize(("n_points", "dimension"), SHAPES)
-def test_every_engine_finds_the_nearest(engine, n_points, dimension, generator):
-    rows, points = in_ball(generator, 40, dimension), in_ball(generator, n_points, dimension)
+@pytest.mark.parametrize(("n_points", "dimension", "n_rows"), [*((*one, 40) for one in SHAPES), *CUTS])
+def test_every_engine_finds_the_nearest(engine, n_points, dimension, n_rows, generator):
+    rows, points = in_ball(generator, n_rows, dimension), in_ball(generator, n_points, dimension)
     rows[:3] = points[[0, n_points // 2, -1]]
+    rows[3] = 2.0  # far from all points
     found = Nearest(points, engine=engine)(rows)
     assert found.dtype == np.int64
     assert np.array_equal(found, brute_force(rows, points))
@@ -129,20 +130,8 @@ def test_cutting_the_rows_changes_nothing(engine, generator):
     assert np.array_equal(nearest(np.asfortranarray(rows[order])), whole[order])
 
 
-@pytest.mark.parametrize(("n_points", "n_rows"), [(256, 50), (512, 50), (300, 9001)])
-def test_points_that_fill_lines_of_the_cache_and_more_rows_than_a_part_holds(engine, n_points, n_rows, generator):
-    points, rows = in_ball(generator, n_points, 3), in_ball(generator, n_rows, 3)
-    rows[0] = 2.0  # far from all points
-    assert np.array_equal(Nearest(points, engine=engine)(rows), brute_force(rows, points))
-
-
 def test_the_engine_depends_on_public_numbers_alone():
     assert list(inspect.signature(choose_engine).parameters) == ["n_points", "n_dimensions"]
     for n_points in (1, 2, 33, 1000, 10**6):
         for dimension in (1, 2, 6, 7, 784):
             assert choose_engine(n_points, dimension) in SEARCH_ENGINES
-
-
-def test_an_unknown_engine_is_refused(generator):
-    with pytest.raises(ParameterError, match=r"Nearest\.engine: expected one of 'exact', .*'tree', got 'lsh'"):
-        Nearest(in_ball(generator, 5, 2), engine="lsh")

@@ -126,11 +126,16 @@ class Tally:
         return budget.allows(self, composition)
 
     def describe(self, like: Guarantee, *, composition: Composition = ADAPTIVE) -> str:
-        """Say what was spent in the terms of `like`."""
-        return like.describe(self, composition)
+        """Say what was spent in the terms of `like`, or that it is nothing."""
+        return "nothing" if self.empty else like.describe(self, composition)
 
     def _distribution(self) -> Any:
         return _compose(self.mu, tuple(sorted(self.pure.items())))
+
+
+def _worst(name: str) -> property:
+    """Return the property of several tallies that is the largest of theirs."""
+    return property(lambda spent: max(getattr(tally, name) for tally in spent.tallies))
 
 
 @dataclass(frozen=True)
@@ -143,30 +148,10 @@ class WorstTally:
 
     tallies: tuple[Tally, ...]
 
-    @property
-    def empty(self) -> bool:
-        """Whether nothing has been spent."""
-        return all(tally.empty for tally in self.tallies)
-
-    @property
-    def mu_squared(self) -> float:
-        """Gaussian part, as the square of mu."""
-        return max(tally.mu_squared for tally in self.tallies)
-
-    @property
-    def epsilon_sum(self) -> float:
-        """Pure part, as the sum of its epsilons."""
-        return max(tally.epsilon_sum for tally in self.tallies)
-
-    @property
-    def rho(self) -> float:
-        """All events together, as zCDP."""
-        return max(tally.rho for tally in self.tallies)
-
-    @property
-    def all_mu(self) -> float:
-        """All events together, as GDP."""
-        return max(tally.all_mu for tally in self.tallies)
+    mu_squared = _worst("mu_squared")
+    epsilon_sum = _worst("epsilon_sum")
+    rho = _worst("rho")
+    all_mu = _worst("all_mu")
 
     def delta_at(self, epsilon: float) -> float:
         """Return a delta such that all events together are (epsilon, delta)-DP."""

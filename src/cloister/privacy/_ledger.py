@@ -24,7 +24,7 @@ from cloister import validate
 from cloister.columns import Neighbours, Relation, as_neighbours
 from cloister.exceptions import LedgerError
 from cloister.privacy._account import Account, settle
-from cloister.privacy._accounting import Tally, left_of
+from cloister.privacy._accounting import Tally
 from cloister.privacy._events import Event, event_from_line, today
 from cloister.privacy._guarantees import Cost, Guarantee
 from cloister.privacy._ledger_state import (
@@ -247,12 +247,12 @@ class Ledger:
 
         Of an (epsilon, delta) budget: the largest Gaussian fit; :attr:`left_pure` is the largest pure one.
         """
-        return left_of(self.budget, self.spent, composition=self._store.state.composition)
+        return self._store.refresh().left()
 
     @property
     def left_pure(self) -> float:
         """The epsilon of the largest further pure fit (``delta=0``) that is not refused."""
-        return left_of(self.budget, self.spent, composition=self._store.state.composition, pure=True)
+        return self._store.refresh().left(pure=True)
 
     @property
     def checkpoint(self) -> str:
@@ -272,7 +272,7 @@ class Ledger:
     def summary(self) -> dict[str, Any]:
         """Return budget, spending and accounts as plain data."""
         state = self._store.refresh()
-        spent, composition = state.spent(), state.composition
+        composition = state.composition
         return {
             "name": state.name,
             "budget": state.budget.to_dict(),
@@ -280,9 +280,9 @@ class Ledger:
             "unit": state.unit,
             "planned": composition.planned,
             "pure_epsilon": composition.pure_epsilon,
-            "spent": spent.describe(state.budget, composition=composition) if not spent.empty else "nothing",
-            "left": left_of(state.budget, spent, composition=composition),
-            "left_pure": left_of(state.budget, spent, composition=composition, pure=True),
+            "spent": state.spent().describe(state.budget, composition=composition),
+            "left": state.left(),
+            "left_pure": state.left(pure=True),
             "digest": state.digest,
             "checkpoint": state.checkpoint,
             "accounts": [account.to_dict(state.budget, composition) for account in state.accounts.values()],

@@ -110,13 +110,12 @@ class AccountState:
 
     def to_dict(self, budget: Guarantee, composition: Composition) -> dict[str, Any]:
         """Return the account as plain data, in the terms of the budget."""
-        tally = self.counts_as(composition)
         return {
             "account": self.identity,
             "purpose": self.purpose,
             "when": self.when,
             "events": self.events,
-            "cost": "nothing" if tally.empty else tally.describe(budget),
+            "cost": self.counts_as(composition).describe(budget),
             "open": not self.closed,
             **({"settled": True} if self.settled else {}),
             **self.stated,
@@ -178,6 +177,10 @@ class LedgerState:
             total = total + account.counts_as(self.composition)
         return total
 
+    def left(self, *, pure: bool = False) -> float:
+        """Return the largest further fit that is not refused: a Gaussian one, in the terms of the budget, or a pure one."""
+        return left_of(self.budget, self.spent(), composition=self.composition, pure=pure)
+
 
 def balance_of(state: LedgerState, identity: str) -> LedgerBalance:
     """Return where an account stands in its ledger: what was spent before it was opened, its own part, and what is left."""
@@ -186,15 +189,12 @@ def balance_of(state: LedgerState, identity: str) -> LedgerBalance:
         if account.identity == identity:
             break
         before = before + account.counts_as(composition)
-    own, spent = state.accounts[identity].counts_as(composition), state.spent()
-    slow = composition.planned and bool(spent.pure)  # each look would compose distributions
-
-    def words(tally: Tally) -> str:
-        return "nothing" if tally.empty else tally.describe(budget, composition=composition)
-
-    left = None if slow else left_of(budget, spent, composition=composition)
+    own = state.accounts[identity].counts_as(composition)
+    slow = composition.planned and bool(state.spent().pure)  # each look would compose distributions
+    left = None if slow else state.left()
     name = "".join(letter for letter in state.name if letter.isprintable())[: validate.LONGEST_TEXT]
-    return LedgerBalance(name=name, budget=budget, before=words(before), fit=words(own), left=left)
+    said_before, said_own = (tally.describe(budget, composition=composition) for tally in (before, own))
+    return LedgerBalance(name=name, budget=budget, before=said_before, fit=said_own, left=left)
 
 
 def refuse_larger_delta(state: LedgerState, delta: float) -> None:
@@ -209,8 +209,8 @@ def refuse_larger_delta(state: LedgerState, delta: float) -> None:
 
 def refuse_unless_it_fits(state: LedgerState, cost: Cost) -> None:
     """Raise the error that names the cost and what is left, if a further cost does not fit."""
-    spent, budget = state.spent(), state.budget
-    if (spent + Tally.of([cost])).fits(budget, composition=state.composition):
+    budget = state.budget
+    if (state.spent() + Tally.of([cost])).fits(budget, composition=state.composition):
         return
     if budget.is_pure and cost.is_gaussian:
         raise BudgetExceeded(
@@ -220,7 +220,7 @@ def refuse_unless_it_fits(state: LedgerState, cost: Cost) -> None:
     wanted, parameter = Tally.of([cost]).describe(budget), budget.parameter
     if pure and not budget.is_pure:
         wanted, parameter = f"{cost.parameter} {cost.strength:.4g} (pure)", cost.parameter
-    left = left_of(budget, spent, composition=state.composition, pure=pure)
+    left = state.left(pure=pure)
     total = f" of {budget.strength:.4g}" if parameter == budget.parameter else ""
     remedy = "Ask for no more than is left, or create another budget."
     if pure and budget.stated_delta and not state.composition.planned:

@@ -170,7 +170,7 @@ class Receipt:
         if max(part._depth for part in flat) >= DEEPEST:
             raise LedgerError(f"Receipt: more than {DEEPEST} merges of both kinds in turn. Merge all of one kind first.")
         if guarantee is None:
-            promised = WorstTally(_together([part._promises for part in flat], joined))
+            promised = _together([part.promised for part in flat], joined)
             guarantee = _covering(promised, [part.guarantee for part in parts], joined)
         return cls(
             guarantee=guarantee,
@@ -200,33 +200,24 @@ class Receipt:
         named = (replace(event, step=SCALER + event.step.removeprefix(SCALER)) for event in self.events)
         return replace(self, events=tuple(named))
 
-    @property
+    @cached_property
     def spent(self) -> WorstTally:
         """The events, added up again; where people took part in different fits, the worst over people."""
-        return WorstTally(self._tallies)
+        if self.parts:
+            return _together([part.spent for part in self.parts], self.joined)
+        return WorstTally((Tally.of(event.cost for event in self.events),))
 
-    @property
+    @cached_property
     def promised(self) -> WorstTally:
         """What could have been spent at most, as it was fixed before the first answer; the worst over people.
 
-        How much of it a fit spends may depend on its answers, so that a sum of what was spent is no guarantee of several fits.
+        A fit reserves the `noise_budget` of its guarantee. How much of it a fit spends may depend on its answers, so that a sum
+        of what was spent is no guarantee of several fits.
         """
-        return WorstTally(self._promises)
-
-    @cached_property
-    def _tallies(self) -> tuple[Tally, ...]:
-        """What one person may have spent."""
         if self.parts:
-            return _together([part._tallies for part in self.parts], self.joined)
-        return (Tally.of(event.cost for event in self.events),)
-
-    @cached_property
-    def _promises(self) -> tuple[Tally, ...]:
-        """What could have been spent by one person; a fit reserves the `noise_budget` of its guarantee."""
-        if self.parts:
-            return _together([part._promises for part in self.parts], self.joined)
+            return _together([part.promised for part in self.parts], self.joined)
         budgets = (self.guarantee.noise_budget(), self.guarantee.pure_budget())
-        return next(((Tally.of([one]),) for one in budgets if self.spent.fits(one)), self._tallies)
+        return next((WorstTally((Tally.of([one]),)) for one in budgets if self.spent.fits(one)), self.spent)
 
     @property
     def _depth(self) -> int:
@@ -381,22 +372,22 @@ without random_state (--seed), or pass allow_seeded=True (--allow-seeded) for te
         )
 
 
-def _together(parts: Sequence[tuple[Tally, ...]], joined: str) -> tuple[Tally, ...]:
+def _together(parts: Sequence[WorstTally], joined: str) -> WorstTally:
     """Return what one person may have spent in several fits: in one of disjoint tables, in the same one every time."""
     if joined == DISJOINT:
-        return _few(chain.from_iterable(parts))
-    found: tuple[Tally, ...] = (Tally(),)
+        return _few(chain.from_iterable(part.tallies for part in parts))
+    found = WorstTally((Tally(),))
     for part in parts:
-        found = _few(one + other for one, other in product(found, part))
+        found = _few(one + other for one, other in product(found.tallies, part.tallies))
     return found
 
 
-def _few(tallies: Iterable[Tally]) -> tuple[Tally, ...]:
+def _few(tallies: Iterable[Tally]) -> WorstTally:
     found = undominated(tallies)
     if len(found) > MOST_TALLIES:
         remedy = "Merge fits of one kind of noise, or fewer"
         raise LedgerError(f"Receipt: one person may have taken part in too many different ways to compare. {remedy}.")
-    return found
+    return WorstTally(found)
 
 
 def _covering(promised: WorstTally, guarantees: Sequence[Guarantee], joined: str) -> Guarantee:

@@ -50,6 +50,7 @@ SMALLEST_EXPONENT = DIGIT_BITS - 63  # so that a 64-bit word holds the product a
 LARGEST_SCALE = 2.0**48
 CHUNK = 1 << 16  # proposals at a time: the arrays stay in the processor's cache
 FEWEST_PROPOSALS = 1 << 8  # of an index at a time
+EXPONENTIAL, HALF_NORMAL = 1, 2  # deviates, by the power p of their whole parts k, which have weight exp(-k**p / p)
 LARGEST_QUOTIENT = 1 << 20  # beyond it (kept with probability below exp(-2**20)) a gap is divided with Python integers
 
 Words = npt.NDArray[np.uint64]
@@ -82,7 +83,7 @@ class Scale:
 def rounded_gaussian(entropy: Entropy, scale: Scale, size: int) -> IntArray:
     """Draw `size` independent values of ``round(N(0, scale**2))``."""
     draws = _Draws(entropy)
-    magnitude = _scaled_floor(draws, _half_normal(draws, size), scale, half_up=True)
+    magnitude = _magnitudes(draws, size, scale, HALF_NORMAL)
     return np.where(draws.coins(size), magnitude, -magnitude)
 
 
@@ -92,7 +93,7 @@ def discrete_laplace(entropy: Entropy, scale: Scale, size: int) -> IntArray:
     kept: list[IntArray] = []
     missing = size
     while missing > 0:
-        magnitude = _scaled_floor(draws, _exponential(draws, missing + missing // 8 + 8), scale, half_up=False)
+        magnitude = _magnitudes(draws, missing + missing // 8 + 8, scale, EXPONENTIAL)
         positive = draws.coins(len(magnitude))
         signed = np.where(positive, magnitude, -magnitude)[positive | (magnitude > 0)]  # minus zero would count zero twice
         kept.append(signed[:missing])
@@ -182,15 +183,6 @@ class _Deviates:
         return np.asarray(heads)
 
 
-def _concatenate(parts: list[_Deviates]) -> _Deviates:
-    tails: dict[int, list[int]] = {}
-    offset = 0
-    for part in parts:
-        tails.update({offset + index: tail for index, tail in part.tails.items()})
-        offset += len(part.whole)
-    return _Deviates(np.concatenate([p.whole for p in parts]), np.concatenate([p.fraction for p in parts]), tails)
-
-
 def _exp_coins(draws: _Draws, count: int, toss: Callable[[IntArray], Bools]) -> Bools:
     """Toss `count` coins of probability exp(-q), where ``toss(index)`` gives coins of probability q."""
     heads = np.zeros(count, dtype=bool)
@@ -227,43 +219,35 @@ def _whole_thresholds(power: int, bits: int) -> list[int]:
 
 def _wholes(draws: _Draws, count: int, power: int) -> IntArray:
     """Draw whole parts k with weight exp(-k**power / power) by inverting the distribution function, exactly."""
-    thresholds = _whole_thresholds(power, draws.bits)
-    table = np.array([*thresholds, (1 << draws.bits) - 1], dtype=np.uint64)
+    table = np.array([*_whole_thresholds(power, draws.bits), (1 << draws.bits) - 1], dtype=np.uint64)
     words = draws.words(count)
     wholes = np.searchsorted(table, words).astype(np.int64)  # how many thresholds lie below the word
     for tie in np.flatnonzero(table[wholes] == words):
         digits, bits = int(words[tie]), draws.bits
-        while digits in thresholds:
+        while digits in (thresholds := _whole_thresholds(power, bits)):
             digits, bits = (digits << draws.bits) | draws.word(), bits + draws.bits
-            thresholds = _whole_thresholds(power, bits)
         wholes[tie] = sum(threshold < digits for threshold in thresholds)
-        thresholds = _whole_thresholds(power, draws.bits)
     return wholes
 
 
-def _exponential(draws: _Draws, size: int) -> _Deviates:
-    """Draw standard exponential deviates: k with weight exp(-k), x with density exp(-x)."""
-    return _accepted(draws, size, 1, _accept_exponential)
+def _magnitudes(draws: _Draws, size: int, scale: Scale, power: int) -> IntArray:
+    """Draw standard deviates, times the scale: half-normal ones are rounded, exponential ones rounded down.
 
-
-def _half_normal(draws: _Draws, size: int) -> _Deviates:
-    """Draw absolute values of standard normal deviates."""
-    return _accepted(draws, size, 2, _accept_normal)
-
-
-def _accepted(draws: _Draws, size: int, power: int, accept: Callable[[_Draws, _Deviates], IntArray]) -> _Deviates:
-    """Propose deviates until `size` of them have been accepted."""
-    parts, missing = [_Deviates(np.empty(0, dtype=np.int64), np.empty(0, dtype=np.uint64))], size
+    Deviates are proposed until `size` of them have been accepted.
+    """
+    accept = _accept_normal if power == HALF_NORMAL else _accept_exponential
+    parts, missing = [np.empty(0, dtype=np.int64)], size
     while missing > 0:
         count = min(missing + missing // 2 + 16, CHUNK)
         proposed = _Deviates(_wholes(draws, count, power), draws.words(count))
         chosen = proposed.take(accept(draws, proposed)[:missing])
-        parts.append(chosen)
-        missing -= len(chosen.whole)
-    return _concatenate(parts)
+        parts.append(_scaled_floor(draws, chosen, scale, half_up=accept is _accept_normal))
+        missing -= len(parts[-1])
+    return np.concatenate(parts)
 
 
 def _accept_exponential(draws: _Draws, proposed: _Deviates) -> IntArray:
+    """Keep x with probability exp(-x)."""
     count = len(proposed.whole)
     return np.flatnonzero(_exp_coins(draws, count, lambda index: proposed.coin_of_fraction(draws, index)))
 
@@ -339,7 +323,7 @@ def _keep(draws: _Draws, gaps: IntArray, scale: Scale) -> Bools:
     quotients, rests = np.divmod(gaps, whole_scale)
     steps, rests = np.divmod(rests << shift, whole_scale)
     wholes = (np.minimum(quotients, LARGEST_QUOTIENT) << shift) + steps
-    reached = _wholes(draws, len(gaps), 1)  # at least w with probability exp(-w)
+    reached = _wholes(draws, len(gaps), EXPONENTIAL)  # at least w with probability exp(-w)
     kept = reached >= wholes
     for index in np.flatnonzero(kept & (quotients > LARGEST_QUOTIENT)):
         kept[index] = int(reached[index]) >= (int(gaps[index]) << shift) // whole_scale

@@ -91,7 +91,7 @@ class Question(ABC):
 
     def person_steps(self, privacy_unit: PrivacyUnit) -> int:
         """Integer steps that make one step of the answer where rows have weights; 1 where they have none."""
-        return privacy_unit.steps
+        return privacy_unit.steps if self.weighs_rows else 1
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

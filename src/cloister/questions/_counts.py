@@ -135,8 +135,7 @@ class RowCount(Question):
         return 1.0
 
     def l2_sensitivity(self, relation: Relation) -> float:
-        # As above: one number, which moves by at most one.
-        return 1.0
+        return self.l1_sensitivity(relation)  # of one number
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -166,6 +165,7 @@ class RowsPerUnit(Counts):
     starts: tuple[int, ...]
     name: ClassVar[str] = "rows_per_unit"
     raw: ClassVar[bool] = True
+    weighs_rows: ClassVar[bool] = False
     reads_persons: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
@@ -187,9 +187,6 @@ class RowsPerUnit(Counts):
 
     def person_factor(self, privacy_unit: PrivacyUnit) -> int:
         # A person is in one bin.
-        return 1
-
-    def person_steps(self, privacy_unit: PrivacyUnit) -> int:
         return 1
 
 

@@ -18,7 +18,7 @@ import numpy as np
 from cloister.columns import EXACT_BITS, FloatArray, IntArray, grid_step, row_blocks
 
 LARGEST_PART = 4096  # rows at a time
-CACHED_SCORES = 1 << 20  # of more points, fewer rows at a time
+CACHED_SCORES = 1 << 20  # in work at a time, of many points for fewer rows: smaller parts cost more calls than the cache saves
 PADDING = 16  # numbers between two rows of scores, which would else compete for the same lines of the cache
 LEAST_BITS = 2  # of a place: below, too many groups
 

@@ -114,9 +114,6 @@ class NeighbourMeans(Question):
         assert privacy_unit.max_rows is not None
         return min(privacy_unit.max_rows, self.n_neighbors)
 
-    def person_steps(self, privacy_unit: PrivacyUnit) -> int:
-        return 1
-
     @property
     def _reach(self) -> float:
         # Two rows are at most the diameter apart, a row and a public point at most 1 plus the point's norm. Rounding to the

@@ -22,15 +22,13 @@ from scipy.spatial import cKDTree
 
 from cloister import validate
 from cloister.columns import FloatArray, IntArray, row_blocks, snap
-from cloister.questions._keyed import KeyedScores
+from cloister.questions._keyed import CACHED_SCORES, LARGEST_PART, PADDING, KeyedScores
 
 SEARCH_ENGINES = ("exact", "product", "tree")
 LARGEST_COORDINATE = 2.0  # of rows whose length is not stated
 SINGLE_ROUNDOFF = 2.0**-24
 NEVER = 1e30  # a score that is never the lowest
-CACHED_SCORES = 1 << 20  # scores in work at a time: four megabytes; smaller parts cost more calls than the cache saves
-LARGEST_PART = 4096  # rows at a time
-ALIASED, PADDING = 256, 16  # numbers in single precision: a kilobyte, and a line of the cache
+ALIASED = 256  # numbers in single precision: a kilobyte
 FEW_POINTS = 256
 TREE_POINTS = 128  # times two to the power of the dimension: from here on the tree wins, up to TREE_DIMENSIONS
 TREE_DIMENSIONS = 6

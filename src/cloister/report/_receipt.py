@@ -72,7 +72,7 @@ def receipt_summary(receipt: Receipt) -> dict[str, Any]:
         "protects": receipt.protects,
         "counted": receipt.counted,
         "persons": persons,
-        "spent": "nothing" if spent.empty else spent.describe(receipt.guarantee),
+        "spent": spent.describe(receipt.guarantee),
         "seeded": receipt.seeded,
         "account": receipt.account,
         "explanation": receipt.explain(),
