@@ -117,7 +117,7 @@ def _stderr_of_terminal(arguments: list[str]) -> str:
         ({"--epsilon": "much"}, "'much' is not a valid float"),
         ({"--method": "magic"}, "'magic' is not one of 'kmeans', 'pe-means', 'grid'"),
         ({"--bounds": None}, "--bounds: expected where rows may lie"),
-        ({"--bounds": "120,0"}, "expected low < high for all columns"),
+        ({"--bounds": "120,0"}, "--bounds['all columns']: expected low < high"),
         ({"--bounds": "age=0:120,height=0:3"}, "column 'height' is not in the table"),
         ({"--bounds": "0,1"}, "expected numbers in column 'town', got string"),
         ({"--columns": "age,height"}, "no bounds for 'height'"),

@@ -94,8 +94,8 @@ def domain_of(rows: "Rows", bounds: Bounds, *, described: Collection[str] = ()) 
     columns = [name for name in rows.feature_names or () if name not in described]
     if described or not bounds.are_pairs:
         return bounds.of(columns)
-    pairs = bounds.pairs(columns)
-    return Box([low for low, _ in pairs], [high for _, high in pairs])
+    low, high = zip(*bounds.of(columns).values(), strict=True)
+    return Box(low, high)
 
 
 def shared_parameters(ledger: "Ledger | None", options: dict[str, Any]) -> dict[str, Any]:
