@@ -23,7 +23,6 @@ def test_list_names_everything(run, monkeypatch):
 @pytest.mark.parametrize("arguments", [(), ("list",), ("report",), ("compare",), ("all",), *((name,) for name in SUITES)])
 def test_every_command_has_help(run, arguments):
     result = run(*arguments, "--help")
-    assert result.exit_code == 0
     assert result.stdout.startswith(" ".join(("Usage: python -m benchmarks", *arguments)))
 
 
@@ -63,12 +62,12 @@ def test_all_runs_every_suite_and_makes_every_page(run, tmp_path, monkeypatch):
     monkeypatch.setattr("benchmarks._cli.SUITES", few)
     monkeypatch.setattr("benchmarks.suites._grids.CLUSTERS", (2,))
     monkeypatch.setattr("benchmarks.suites._grids.EPSILONS", (1.0,))
-    result = run("all", "--repeats", 1, "--jobs", 1, "--output", tmp_path / "out")
+    result = run("all", "--repeats", 1, "--jobs", 1, "--output", tmp_path / "out", code=None)
     assert result.exit_code in (0, 1), result.output
     for name in few:
         page = (tmp_path / "out" / name / "page.html").read_text(encoding="utf-8")
         assert all(f"../{other}/page.html" in page for other in few if other != name)
-    again = run("all", "--repeats", 1, "--jobs", 1, "--output", tmp_path / "out")
+    again = run("all", "--repeats", 1, "--jobs", 1, "--output", tmp_path / "out", code=result.exit_code)
     assert "0 measured" in again.stderr
     assert "2 suites in" in again.stderr
 

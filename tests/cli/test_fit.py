@@ -22,7 +22,6 @@ def test_a_fit_prints_centres_receipt_and_places(run: Run, table: Path, ledger: 
         *("fit", table, "-k", 2, "--epsilon", 1.5, "--bounds", BOUNDS, "--ledger", ledger),
         *("--output", tmp_path / "release.json", "--report", tmp_path / "report.html"),
     )
-    assert result.exit_code == 0, result.output
     shown = "2 centres", "age", "weight", "±", "Guarantee: epsilon = 1.5", "Left in the ledger: epsilon", "release.json"
     assert all(part in result.stdout for part in (*shown, "report.html"))
     release = load_release(tmp_path / "release.json")
@@ -130,23 +129,9 @@ def test_bad_input_is_one_line_and_free(free: Run, table: Path, tmp_path: Path, 
     free("fit", table, *words(options), match=match)
 
 
-@pytest.mark.parametrize(
-    ("name", "text", "match"),
-    [
-        ("none.parquet", None, "there is no file or folder 'none.parquet'"),
-        ("people.txt", "a\n1\n", "got 'people.txt'. Convert it, or rename it."),
-        ("broken.parquet", "PAR0", "the file 'broken.parquet' cannot be read"),
-    ],
-)
-def test_unreadable_data_is_refused(refused: Run, tmp_path: Path, name: str, text: str | None, match: str) -> None:
-    if text is not None:
-        (tmp_path / name).write_text(text)
-    refused("fit", tmp_path / name, "-k", 1, "--epsilon", 1, "--bounds", "0,1", match=match)
-
-
 def test_a_ledger_that_is_spent_missing_or_of_another_kind_refuses(run: Run, refused: Run, table: Path, ledger: Path) -> None:
     arguments = ("fit", table, "-k", 1, "--epsilon", 1.9, "--bounds", BOUNDS, "--ledger", ledger)
-    assert run(*arguments).exit_code == 0
+    run(*arguments)
     before = ledger.read_bytes()
     refused(*arguments, match="this fit costs epsilon 1.9 at delta 1e-06 but epsilon")
     assert ledger.read_bytes() == before
@@ -192,9 +177,9 @@ def test_one_file_for_two_outputs_or_of_another_kind_is_refused(free: Run, table
 def test_force_replaces_and_devices_are_written_as_they_are(run: Run, table: Path, tmp_path: Path) -> None:
     (tmp_path / "old").write_text("old")
     arguments = ("fit", table, "-k", 1, "--epsilon", 1, "--bounds", BOUNDS, "--output")
-    assert run(*arguments, tmp_path / "old", "--force").exit_code == 0
+    run(*arguments, tmp_path / "old", "--force")
     assert load_release(tmp_path / "old").n_clusters == 1
-    assert run(*arguments, os.devnull).exit_code == 0
+    run(*arguments, os.devnull)
     assert not Path(os.devnull).is_file()
 
 
@@ -207,7 +192,7 @@ def test_the_canary_stays_inside(run: Run, table: Path, ledger: Path, tmp_path: 
     results: list[Result] = [
         run(*arguments, "-o", tmp_path / "out.json", "--report", tmp_path / "out.html"),
         run(*arguments, "--json"),
-        run(*arguments, "--epsilon", 50),
+        run(*arguments, "--epsilon", 50, code=2),
         run(*shown, tmp_path / "out.json"),
         run("ledger", "show", ledger, "--events", "--json"),
     ]
@@ -246,7 +231,6 @@ def test_an_address_needs_an_engine_and_somebody_who_answers(
 def test_the_number_of_clusters_is_found(run: Run, table: Path, tmp_path: Path) -> None:
     given = ("--epsilon", 5, "--bounds", BOUNDS, "--max-clusters", 6, "--seed", 1, "--allow-seeded")
     result = run("fit", table, "-k", "auto", *given, "--output", tmp_path / "r.json", "--report", tmp_path / "r.html")
-    assert result.exit_code == 0, result.output
     shown = "2 centres", "The number of clusters was chosen", "no further cost: 2.", "Best of 1 to 6: 2."
     assert all(part in result.stdout for part in shown)
     assert load_release(tmp_path / "r.json").n_clusters == 2

@@ -93,7 +93,7 @@ def test_toml_by_its_ending(run: Run, people: Path, tmp_path: Path) -> None:
 def test_hostile_names_survive(run: Run, tmp_path: Path, ending: str) -> None:
     names = ["_help", 'a"b', "c\\d", "e\x7f\x01\n", "😀.x", "[y]", "=", "# no", ""]
     pyarrow.parquet.write_table(pa.table([[True]] * len(names), names=names), tmp_path / "odd.parquet")
-    assert run("schema", tmp_path / "odd.parquet", "-o", tmp_path / f"s.{ending}").exit_code == 0
+    run("schema", tmp_path / "odd.parquet", "-o", tmp_path / f"s.{ending}")
     text = (tmp_path / f"s.{ending}").read_text(encoding="utf-8")
     found = json.loads(text) if ending == "json" else tomllib.loads(text)
     assert list(found) == names
@@ -124,8 +124,7 @@ def test_a_draft_is_refused_until_it_is_filled_in(
         "glucose": (0.0, 400.0),
         "age": (0.0, 120.0),
     }
-    result = run(*fit)
-    assert result.exit_code == 0, result.output
+    run(*fit)
     release = load_release(tmp_path / "release.json")
     assert release.feature_names == tuple(NAMES)
     assert release.table_columns is not None

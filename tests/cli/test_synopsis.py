@@ -36,8 +36,7 @@ every_kind = pytest.mark.parametrize("kind", KINDS)
 
 def fitted(run: Run, table: Path, kind: str) -> Path:
     output = table.parent / f"{kind}.json"
-    result = run("synopsis", "fit", table, "--epsilon", 5, "--bounds", BOUNDS, *KINDS[kind], "-o", output, "-q")
-    assert (result.exit_code, result.output) == (0, "")
+    assert run("synopsis", "fit", table, "--epsilon", 5, "--bounds", BOUNDS, *KINDS[kind], "-o", output, "-q").output == ""
     return output
 
 
@@ -59,7 +58,6 @@ def test_a_fit_prints_grid_receipt_and_places(run: Run, table: Path, ledger: Pat
         *("synopsis", "fit", table, "-k", 2, "--epsilon", 1.5, "--bounds", BOUNDS, "--ledger", ledger, "--n-rows", 600),
         *("--output", tmp_path / "s.parquet", "--report", tmp_path / "s.html"),
     )
-    assert result.exit_code == 0, result.output
     found = load_synopsis(tmp_path / "s.parquet")
     shape = " x ".join(map(str, found.grid.cells))
     shown = shape, "age", "weight", "Rows: 600 (public)", "epsilon = 1.5 (pure)", "Left in the ledger", "The synopsis is in"
@@ -89,7 +87,6 @@ def test_a_fit_prints_grid_receipt_and_places(run: Run, table: Path, ledger: Pat
 )
 def test_the_kind_follows_from_columns_and_options(run: Run, wide: Path, options: tuple[object, ...], kind: str) -> None:
     result = run("synopsis", "fit", wide, "--epsilon", 4, *options, "--json", "--seed", 1)
-    assert result.exit_code == 0, result.output
     found = json.loads(result.stdout)
     assert found["kind"] == kind
     assert found["receipt"]["guarantee"].get("delta", 0.0) == (0.0 if kind == "grid" else 1e-6)
@@ -101,7 +98,6 @@ def test_points_are_printed_and_written(run: Run, wide: Path, ledger: Path, tmp_
     given = ("--epsilon", 1.5, "--delta", 0, "--bounds", "0,100", "--bounds", "ward=x|y|z", "--max-clusters", 6)
     files = ("--ledger", ledger, "--output", tmp_path / "p.parquet", "--report", tmp_path / "p.html")
     result = run("synopsis", "fit", wide, *given, *files)
-    assert result.exit_code == 0, result.output
     shown = "points, made for up to 6 clusters", "ward", "category", "x, y, z", "epsilon = 1.5 (pure)", "The synopsis is in"
     assert all(part in result.stdout for part in shown)
     found = load_synopsis(tmp_path / "p.parquet")
@@ -161,7 +157,6 @@ def test_everything_after_the_fit_is_free(run: Run, table: Path, ledger: Path, k
         *(("show", path), *(of_a_grid if kind == "grid" else ())),
     ):
         result = run("synopsis", *command)
-        assert result.exit_code == 0, result.output
         assert result.stdout
     assert ledger.read_bytes() == before
 
@@ -170,7 +165,6 @@ def test_everything_after_the_fit_is_free(run: Run, table: Path, ledger: Path, k
 def test_cut_writes_a_release_that_predicts(run: Run, table: Path, tmp_path: Path, kind: str) -> None:
     cut, report = ("synopsis", "cut", fitted(run, table, kind), "-k", 2, "--seed", 1), tmp_path / "r.html"
     result = run(*cut, "-o", tmp_path / "r.json", "--report", report)
-    assert result.exit_code == 0, result.output
     assert all(part in result.stdout for part in ("2 centres", "age", "The release is in", "The report is in"))
     centers = load_release(tmp_path / "r.json").cluster_centers
     assert np.allclose(centers[np.argsort(centers[:, 0])], [[30, 60], [70, 90]], atol=4)
@@ -219,7 +213,6 @@ def test_dense_cells_are_listed(run: Run, synopsis: Path) -> None:
 
 def test_too_few_cells_are_one_line_of_warning(run: Run, synopsis: Path) -> None:
     result = run("synopsis", "cut", synopsis, "-k", 500, "--json")
-    assert result.exit_code == 0
     assert len(json.loads(result.stdout)["clusters"]) == 500
     assert result.stderr.count("\n") == 1
     assert result.stderr.startswith("Warning: Synopsis.cut.n_clusters: 500 clusters of 432 cells")
@@ -249,7 +242,7 @@ def test_samples_are_tables(run: Run, synopsis: Path, tmp_path: Path) -> None:
     first, second = (run("synopsis", "sample", synopsis, "-n", 3, "--seed", 4).stdout for _ in range(2))
     assert first == second
     assert len(first.splitlines()) == 4
-    assert run("fit", tmp_path / "rows.csv", "-k", 1, "--epsilon", 1, "--bounds", BOUNDS).exit_code == 0
+    run("fit", tmp_path / "rows.csv", "-k", 1, "--epsilon", 1, "--bounds", BOUNDS)
 
 
 def test_show_is_for_people_machines_and_browsers(run: Run, synopsis: Path, tmp_path: Path) -> None:
@@ -301,13 +294,9 @@ def test_bad_questions_are_one_line(refused: Run, synopsis: Path, command: tuple
     refused("synopsis", command[0], synopsis, *command[1:], match=match)
 
 
-@pytest.mark.parametrize("command", [("cut", "-k", 2), ("query", "a=0:1")])
-def test_files_that_are_no_synopsis(refused: Run, release: Path, tmp_path: Path, command: tuple[object, ...]) -> None:
-    name, *rest = command
-    refused("synopsis", name, tmp_path / "none.json", *rest, match="cannot read 'none.json' (No such file or directory)")
-    refused("synopsis", name, release, *rest, match="expected a Cloister synopsis, got another file")
-    (tmp_path / "text.json").write_text("no")
-    refused("synopsis", name, tmp_path / "text.json", *rest, match="'text.json' is not a synopsis")
+def test_files_that_are_no_synopsis(refused: Run, release: Path, tmp_path: Path) -> None:
+    refused("synopsis", "show", tmp_path / "none.json", match="cannot read 'none.json' (No such file or directory)")
+    refused("synopsis", "show", release, match="expected a Cloister synopsis, got another file")
 
 
 def test_inputs_and_files_that_exist_are_kept(refused: Run, run: Run, synopsis: Path, tmp_path: Path) -> None:
@@ -316,7 +305,7 @@ def test_inputs_and_files_that_exist_are_kept(refused: Run, run: Run, synopsis: 
     refused("synopsis", "show", synopsis, "--report", synopsis, "--force", match="is also given as SYNOPSIS")
     (tmp_path / "rows.csv").write_text("old")
     refused("synopsis", "sample", synopsis, "-n", 1, "-o", tmp_path / "rows.csv", match="exists")
-    assert run("synopsis", "sample", synopsis, "-n", 1, "-o", tmp_path / "rows.csv", "--force").exit_code == 0
+    run("synopsis", "sample", synopsis, "-n", 1, "-o", tmp_path / "rows.csv", "--force")
     assert synopsis.read_bytes() == before
 
 
