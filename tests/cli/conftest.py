@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A small private table with a canary in it, and a way to run the command line in this process."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -25,11 +25,12 @@ def run() -> Run:
 
 
 def runner(command: click.Command, **options: Any) -> Run:
-    """Return a way to run a command in this process, which must end with the stated exit code, or with any for None."""
+    """Return a way to run a command in this process, which must end with a code (any for None) and show these words."""
 
-    def invoke(*arguments: object, stdin: bytes | None = None, code: int | None = 0) -> Result:
+    def invoke(*arguments: object, stdin: bytes | None = None, code: int | None = 0, shows: Iterable[str] = ()) -> Result:
         result = CliRunner().invoke(command, [*map(str, arguments)], input=stdin, **options)
         assert code in (None, result.exit_code), result.output
+        assert [words for words in shows if words not in result.stdout] == [], result.stdout
         return result
 
     return invoke

@@ -139,3 +139,33 @@ def test_an_empty_promise_is_one_line_of_warning(run: Run, patients: Path, tmp_p
     assert first.startswith("Warning: KMeans.delta: 0.1 is at least 1 / n_rows")
     assert second.startswith("Warning: KMeans.epsilon: 11 promises little")
     assert "--ledger:" not in run(*fit, "--epsilon", 1, "--json").stderr
+
+
+# -- columns that are only described -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("bounds", ["age=0:120,glucose=40:400", "0,400"])
+def test_columns_are_described_and_not_clustered_by(bounds: str, run: Run, patients: Path, tmp_path: Path) -> None:
+    pyarrow.parquet.write_table(pyarrow.parquet.read_table(patients).drop(["patient"]), patients)
+    (tmp_path / "extra.json").write_text(json.dumps({"sex": {"levels": ["f", "m"]}}))
+    extra = ("--describe-columns", tmp_path / "extra.json", "--describe-columns", "smoker=flag,admitted=2020-01-01:2026-12-31")
+    fitted(run, patients, "--bounds", bounds, "--describe", 0.2, *extra)
+    release = load_release(tmp_path / "release.json")
+    assert release.feature_names == ("age", "glucose")
+    assert release.profiles.names == ("age", "glucose", "sex", "smoker", "admitted")
+    old = int(np.argmax(release.cluster_centers[:, 0]))
+    assert release.profiles["sex"].shares().value[old, 1] == pytest.approx(0.9, abs=0.1)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--describe", 0.1, "--describe-columns", "0,1"), r"--describe-columns: expected columns by their names"),
+        (("--describe", 0.1, "--describe-columns", "wealth=0:1"), r"column 'wealth' is not in the table"),
+        (("--describe", 0.1, "--describe-columns", "age=0:1"), r"--describe-columns: column 'age' is clustered by"),
+        (("--describe", 0.1, "--describe-columns", "glucose=private"), "describe_columns['glucose']: expected public bounds"),
+        (("--describe-columns", "smoker=flag"), r"describe_columns: expected a share of the budget"),
+    ],
+)
+def test_mistakes_in_a_description_are_free(options: tuple[object, ...], message: str, free: Run, patients: Path) -> None:
+    free("fit", patients, "-k", 2, "--epsilon", 0.1, "--bounds", "age=0:120", *options, match=message)

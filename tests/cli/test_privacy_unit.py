@@ -34,8 +34,7 @@ def visits(tmp_path: Path, generator: np.random.Generator) -> Path:
 
 
 def person_ledger(run: Run, path: Path) -> Path:
-    result = run("ledger", "create", path, "--epsilon", 9, "--unit", "person")
-    assert "It protects one person, with all of their rows." in result.stdout
+    run("ledger", "create", path, "--epsilon", 9, "--unit", "person", shows=["It protects one person, with all of their rows."])
     return path
 
 
@@ -77,10 +76,9 @@ def test_the_ids_are_no_column_of_the_release(visits: Path, tmp_path: Path, run:
 
 
 def test_auto_prints_the_number_that_was_found(visits: Path, run: Run) -> None:
-    result = run("fit", visits, *FIT, "--seed", 1)
     used = json.loads(run("fit", visits, *FIT, "--seed", 1, "--json").stdout)["receipt"]["persons"]["max_rows"]
-    assert f"Rows of one patient_id that are used: at most {used}, found with noise (auto)." in result.stdout
-    assert f"Protects one patient_id, with at most {used} row" in result.stdout
+    found = f"Rows of one patient_id that are used: at most {used}, found with noise (auto)."
+    run("fit", visits, *FIT, "--seed", 1, shows=[found, f"Protects one patient_id, with at most {used} row"])
 
 
 @pytest.mark.fast("auto")
@@ -101,16 +99,14 @@ def test_a_seed_repeats_a_run(visits: Path, tmp_path: Path, run: Run, more: tupl
     ],
 )
 def test_a_fit_says_how_rows_count(visits: Path, run: Run, options: tuple[object, ...], words: tuple[str, ...]) -> None:
-    result = run("fit", visits, *FIT, *options)
-    assert all(part in result.stdout for part in words)
+    run("fit", visits, *FIT, *options, shows=words)
 
 
 @pytest.mark.parametrize("kind", ["grid", "points"])
 def test_synopses_protect_persons(visits: Path, tmp_path: Path, run: Run, kind: str) -> None:
     options = ("--kind", kind, "--epsilon", 2, *BOUNDS, "--privacy-unit", "patient_id", "--weighting", "person")
-    result = run("synopsis", "fit", visits, *options, "-o", tmp_path / "synopsis.json")
-    assert "Protects one patient_id" in result.stdout
-    assert "found with noise (auto)" in result.stdout
+    shown = "Protects one patient_id", "found with noise (auto)"
+    result = run("synopsis", "fit", visits, *options, "-o", tmp_path / "synopsis.json", shows=shown)
     assert re.search(r"^Persons: ", result.stdout, re.MULTILINE)
     assert CANARY not in (tmp_path / "synopsis.json").read_text()
 
@@ -118,8 +114,8 @@ def test_synopses_protect_persons(visits: Path, tmp_path: Path, run: Run, kind: 
 def test_the_source_of_source_target_may_be_of_persons(visits: Path, tmp_path: Path, run: Run) -> None:
     target = tmp_path / "target.csv"
     target.write_text("age,weight\n30,60\n70,90\n50,75\n")
-    result = run("source-target", target, "--source", visits, "-k", 2, "--epsilon", 3, "--privacy-unit", "patient_id")
-    assert "Protects one patient_id" in result.stdout
+    given = ("-k", 2, "--epsilon", 3, "--privacy-unit", "patient_id")
+    run("source-target", target, "--source", visits, *given, shows=["Protects one patient_id"])
 
 
 # -- ledgers ------------------------------------------------------------------------------------------------------------
@@ -174,11 +170,11 @@ NUMBERS = ("--n-rows", 20_000, "--features", 6, "-k", 5, "--epsilon", 1)
 
 
 def test_a_plan_for_persons(run: Run) -> None:
-    result = run("plan", *NUMBERS, "--privacy-unit", "--rows-per-unit", 50)
-    assert "20,000 persons x 6" in result.stdout
-    assert "if persons have 1 to 50 rows, all equally often (an assumption)" in result.stdout
+    shown = "20,000 persons x 6", "if persons have 1 to 50 rows, all equally often (an assumption)"
+    result = run(
+        "plan", *NUMBERS, "--privacy-unit", "--rows-per-unit", 50, shows=(*shown, "all, each row under epsilon = 0.02")
+    )
     assert len(re.findall(r"recommended$", result.stdout, re.MULTILINE)) == 1
-    assert "all, each row under epsilon = 0.02" in result.stdout
     summary = json.loads(
         run("plan", *NUMBERS, "--privacy-unit", "--max-rows-per-unit", 7, "--weighting", "person", "--json").stdout
     )
