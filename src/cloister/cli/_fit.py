@@ -28,8 +28,10 @@ from cloister.methods import METHODS, commands
 
 GRID, POINTS = METHODS["GridSynopsis"], METHODS["PointSynopsis"]
 GRID_COLUMNS = 3  # up to so many columns of numbers, auto chooses a grid
-GRID_OPTIONS = {"n_clusters": "--clusters", "rule": "--rule", "counts": "--counts"}
-POINT_OPTIONS = {"max_clusters": "--max-clusters", "n_points": "--points"}
+OWN_OPTIONS = {  # of the kinds of synopses
+    "grid": {"n_clusters": "--clusters", "rule": "--rule", "counts": "--counts"},
+    "points": {"max_clusters": "--max-clusters", "n_points": "--points"},
+}
 
 
 @click.command(short_help="Cluster a table under a privacy guarantee.", epilog=method_lines(commands().values()))
@@ -163,9 +165,9 @@ def fit_synopsis(data: str, kind: str, **options: Any) -> None:
     output = options["output"]
     if output is not None and output != STANDARD_OUTPUT and not is_device(output):
         file_kind("--output", output)
-    given = [word for name, word in POINT_OPTIONS.items() if options[name] is not None]
-    if given and (cells := [name for name in ("rule", "counts") if options[name] is not None]):
-        raise ParameterError(f"{given[0]}: is for points, and --{cells[0]} for a grid. Leave one of them out.")
+    points, cells = _given("points", options), _given("grid", {**options, "n_clusters": None})
+    if points and cells:
+        raise ParameterError(f"{points[0]}: is for points, and {cells[0]} for a grid. Leave one of them out.")
     if kind != "auto":
         _refuse_other(kind, f"--kind {kind}", options)
 
@@ -190,7 +192,7 @@ def _why_points(options: Mapping[str, Any], parameters: Mapping[str, Any], n_col
     """Say why points are fitted and not a grid, by public facts: options, and how many columns there are of what kind."""
     if options["rule"] is not None or options["counts"] is not None:
         return ""
-    if given := [word for name, word in POINT_OPTIONS.items() if options[name] is not None]:
+    if given := _given("points", options):
         return " and ".join(given)
     if n_columns > GRID_COLUMNS:
         return f"{n_columns} columns"
@@ -204,10 +206,12 @@ def _why_points(options: Mapping[str, Any], parameters: Mapping[str, Any], n_col
 
 def _refuse_other(kind: str, why: str, options: Mapping[str, Any]) -> None:
     """Refuse options of the kind that is not fitted."""
-    others, owner, other = (POINT_OPTIONS, "points", "points") if kind == "grid" else (GRID_OPTIONS, "a grid", "grid")
-    for name, word in others.items():
-        if options[name] is not None:
-            remedy = f"Leave it out, or pass --kind {other}."
-            if name == "n_clusters":
-                remedy = f"Pass --max-clusters {options[name]} instead, or --kind grid."
-            raise ParameterError(f"{word}: is for {owner}, got it with {why}. {remedy}")
+    other, owner = ("points", "points") if kind == "grid" else ("grid", "a grid")
+    for word in _given(other, options):
+        instead = f"Pass --max-clusters {options['n_clusters']} instead" if word == "--clusters" else "Leave it out"
+        raise ParameterError(f"{word}: is for {owner}, got it with {why}. {instead}, or pass --kind {other}.")
+
+
+def _given(kind: str, options: Mapping[str, Any]) -> list[str]:
+    """Return the options of one kind of synopsis that were given."""
+    return [word for name, word in OWN_OPTIONS[kind].items() if options[name] is not None]

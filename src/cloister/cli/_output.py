@@ -215,9 +215,12 @@ def publish(
         console.print(f"{kept}: what was spent stays spent.")
 
 
-def read_published(path: str, load: Callable[[str], Any], read: Callable[..., Any]) -> Any:
-    """Read what was published from a file, or from standard input for ``-``."""
-    return load(path) if path != STANDARD_OUTPUT else read(sys.stdin.buffer.read(), name="standard input")
+def read_published(kind: str, path: str) -> Any:
+    """Read a release or a synopsis from a file, or from standard input for ``-``."""
+    module = import_module(f"cloister.{kind}")  # not before it is needed
+    if path == STANDARD_OUTPUT:
+        return getattr(module, f"read_{kind}")(sys.stdin.buffer.read(), name="standard input")
+    return getattr(module, f"load_{kind}")(path)
 
 
 def on_terminal() -> bool:
