@@ -38,6 +38,7 @@ def patients(tmp_path: Path, generator: np.random.Generator) -> Path:
             "glucose": glucose,
             "sex": pa.array(sex),
             "smoker": generator.random(n_rows) < np.where(old, 0.7, 0.1),
+            "bmi": generator.normal(25, 3, n_rows),
             "admitted": pa.array(days, pa.int32()).cast(pa.date32()),
         }
     )
@@ -116,6 +117,11 @@ def test_the_fit_can_be_shown_reported_and_used(run: Run, patients: Path, tmp_pa
         ({"--bounds": ["0,1", "shoe=f|m"]}, "'shoe' not in the table"),
         ({"--scaling": "none"}, 'Pass scaling="bounds", "spread" or "auto"'),
         ({"--method": "grid"}, "bounds"),
+        ({"--describe": 0.1, "--describe-columns": "0,1"}, "--describe-columns: expected columns by their names"),
+        ({"--describe": 0.1, "--describe-columns": "wealth=0:1"}, "column 'wealth' is not in the table"),
+        ({"--describe": 0.1, "--describe-columns": "age=0:1"}, "--describe-columns: column 'age' is clustered by"),
+        ({"--describe": 0.1, "--describe-columns": "bmi=private"}, "describe_columns['bmi']: expected public bounds"),
+        ({"--describe-columns": "bmi=0:1"}, "describe_columns: expected a share of the budget"),
     ],
 )
 def test_every_mistake_is_one_line_and_free(free: Run, patients: Path, changes: dict[str, object], match: str) -> None:
@@ -146,7 +152,7 @@ def test_an_empty_promise_is_one_line_of_warning(run: Run, patients: Path, tmp_p
 
 @pytest.mark.parametrize("bounds", ["age=0:120,glucose=40:400", "0,400"])
 def test_columns_are_described_and_not_clustered_by(bounds: str, run: Run, patients: Path, tmp_path: Path) -> None:
-    pyarrow.parquet.write_table(pyarrow.parquet.read_table(patients).drop(["patient"]), patients)
+    pyarrow.parquet.write_table(pyarrow.parquet.read_table(patients).drop(["patient", "bmi"]), patients)
     (tmp_path / "extra.json").write_text(json.dumps({"sex": {"levels": ["f", "m"]}}))
     extra = ("--describe-columns", tmp_path / "extra.json", "--describe-columns", "smoker=flag,admitted=2020-01-01:2026-12-31")
     fitted(run, patients, "--bounds", bounds, "--describe", 0.2, *extra)
@@ -155,17 +161,3 @@ def test_columns_are_described_and_not_clustered_by(bounds: str, run: Run, patie
     assert release.profiles.names == ("age", "glucose", "sex", "smoker", "admitted")
     old = int(np.argmax(release.cluster_centers[:, 0]))
     assert release.profiles["sex"].shares().value[old, 1] == pytest.approx(0.9, abs=0.1)
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (("--describe", 0.1, "--describe-columns", "0,1"), r"--describe-columns: expected columns by their names"),
-        (("--describe", 0.1, "--describe-columns", "wealth=0:1"), r"column 'wealth' is not in the table"),
-        (("--describe", 0.1, "--describe-columns", "age=0:1"), r"--describe-columns: column 'age' is clustered by"),
-        (("--describe", 0.1, "--describe-columns", "glucose=private"), "describe_columns['glucose']: expected public bounds"),
-        (("--describe-columns", "smoker=flag"), r"describe_columns: expected a share of the budget"),
-    ],
-)
-def test_mistakes_in_a_description_are_free(options: tuple[object, ...], message: str, free: Run, patients: Path) -> None:
-    free("fit", patients, "-k", 2, "--epsilon", 0.1, "--bounds", "age=0:120", *options, match=message)

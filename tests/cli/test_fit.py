@@ -119,6 +119,12 @@ def _stderr_of_terminal(arguments: list[str]) -> str:
         ({"--bounds": "120,0"}, "--bounds['all columns']: expected low < high"),
         ({"--bounds": "age=0:120,height=0:3"}, "column 'height' is not in the table"),
         ({"--bounds": "0,1"}, "expected numbers in column 'town', got string"),
+        (
+            {"-k": "auto", "--method": "grid"},
+            "expected a number for --method grid, got auto. Pass a number, or --method kmeans.",
+        ),
+        ({"-k": 3, "--max-clusters": 6}, "--max-clusters: expected '-k auto' beside it, got '-k 3'"),
+        ({"-k": "many"}, "'many' is no whole number, nor auto"),
         ({"--columns": "age,height"}, "no bounds for 'height'"),
         ({"--columns": "age,,weight"}, "expected names joined by commas"),
         ({"--columns": "age,age"}, "expected every column once"),
@@ -236,18 +242,3 @@ def test_the_number_of_clusters_is_found(run: Run, table: Path, tmp_path: Path) 
     assert "How many clusters" in (tmp_path / "r.html").read_text(encoding="utf-8")
     run("show", tmp_path / "r.json", shows=["Best of 1 to 6: 2."])
     assert json.loads(run("fit", table, "-k", "AUTO", *given, "--json").stdout)["choice"]["best"] == 2
-
-
-@pytest.mark.parametrize(
-    ("options", "match"),
-    [
-        (
-            ("-k", "auto", "--method", "grid"),
-            "--clusters: expected a number for --method grid, got auto. Pass a number, or --method kmeans.",
-        ),
-        (("-k", 3, "--max-clusters", 6), "--max-clusters: expected '-k auto' beside it, got '-k 3'"),
-        (("-k", "many"), "'many' is no whole number, nor auto"),
-    ],
-)
-def test_numbers_that_cannot_be_found_are_refused(refused: Run, table: Path, options: tuple[object, ...], match: str) -> None:
-    refused("fit", table, "--epsilon", 1, "--bounds", BOUNDS, *options, match=match)

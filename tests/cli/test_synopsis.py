@@ -262,6 +262,14 @@ def test_show_is_for_people_machines_and_browsers(run: Run, synopsis: Path, tmp_
         ({"--rule": 31_623}, "at most 16,777,216 cells, each of which must be noised, got '31623 x 31623 = 1,000,014,129'"),
         ({"--output": "s.csv"}, "--output: expected a .json or .parquet file, got 's.csv'"),
         ({"--output": "none/s.json"}, "there is no folder 'none'"),
+        (
+            {"--kind": "points", "--rule": 5},
+            "--rule: is for a grid, got it with --kind points. Leave it out, or pass --kind grid.",
+        ),
+        ({"--kind": "points", "-k": 5}, "--clusters: is for a grid, got it with --kind points. Pass --max-clusters 5 instead"),
+        ({"--kind": "grid", "--points": 5}, "is for points, got it with --kind grid. Leave it out, or pass --kind points."),
+        ({"--kind": "grid", "--max-clusters": 5}, "--max-clusters: is for points, got it with --kind grid"),
+        ({"--rule": 5, "--points": 5}, "--points: is for points, and --rule for a grid. Leave one of them out."),
     ],
 )
 def test_bad_input_is_one_line_and_free(free: Run, table: Path, tmp_path: Path, changes: dict[str, object], match: str) -> None:
@@ -302,26 +310,6 @@ def test_inputs_and_files_that_exist_are_kept(refused: Run, run: Run, synopsis: 
     refused("synopsis", "sample", synopsis, "-n", 1, "-o", tmp_path / "rows.csv", match="exists")
     run("synopsis", "sample", synopsis, "-n", 1, "-o", tmp_path / "rows.csv", "--force")
     assert synopsis.read_bytes() == before
-
-
-@pytest.mark.parametrize(
-    ("options", "match"),
-    [
-        (
-            ("--kind", "points", "--rule", 5),
-            "--rule: is for a grid, got it with --kind points. Leave it out, or pass --kind grid.",
-        ),
-        (("--kind", "points", "-k", 5), "--clusters: is for a grid, got it with --kind points. Pass --max-clusters 5 instead"),
-        (
-            ("--kind", "grid", "--points", 5),
-            "--points: is for points, got it with --kind grid. Leave it out, or pass --kind points.",
-        ),
-        (("--kind", "grid", "--max-clusters", 5), "--max-clusters: is for points, got it with --kind grid"),
-        (("--rule", 5, "--points", 5), "--points: is for points, and --rule for a grid. Leave one of them out."),
-    ],
-)
-def test_options_of_the_other_kind_are_refused(free: Run, table: Path, options: tuple[object, ...], match: str) -> None:
-    free("synopsis", "fit", table, "--epsilon", 1, "--bounds", BOUNDS, *options, match=match)
 
 
 def test_a_hint_for_a_grid_is_refused_where_points_are_chosen(refused: Run, wide: Path) -> None:
