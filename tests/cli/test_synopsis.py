@@ -260,7 +260,7 @@ def test_show_is_for_people_machines_and_browsers(run: Run, synopsis: Path, tmp_
         ({"--rule": "best"}, "rule: expected one of 'adaptive', 'eugkm', 'rugnik', got 'best'"),
         ({"--rule": "5,x"}, "--rule: expected rugnik, eugkm, adaptive, N or N,N,..., got '5,x'"),
         ({"--rule": 31_623}, "at most 16,777,216 cells, each of which must be noised, got '31623 x 31623 = 1,000,014,129'"),
-        ({"--output": "s.csv"}, "--output: expected a .json or .parquet file, got 's.csv'"),
+        ({"--output": "s.csv"}, "--output: a synopsis is written as JSON or Parquet, got 's.csv'. Choose a name"),
         ({"--output": "none/s.json"}, "there is no folder 'none'"),
         (
             {"--kind": "points", "--rule": 5},
@@ -289,7 +289,7 @@ def test_bad_input_is_one_line_and_free(free: Run, table: Path, tmp_path: Path, 
         (("query", "age=0:10,weight"), "QUERY: expected column=low:high, got 'weight'"),
         (("query", "age=10:0"), "QUERY['age']: expected low < high"),
         (("query", "shoe=1:2"), "QUERY: 'shoe' not in the table. The columns are: 'age', 'weight'"),
-        (("sample", "-n", 1, "-o", "rows.txt"), "--output: expected a .csv or .parquet file, got 'rows.txt'"),
+        (("sample", "-n", 1, "-o", "rows.txt"), "--output: synthetic rows are written as CSV or Parquet, got"),
         (("show", "--report", "none/x.html"), "there is no folder 'none'"),
     ],
 )

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """``cloister fit`` and ``cloister synopsis fit``: spend budget on a file, then print and write what may be published."""
 
-import os
 from collections.abc import Mapping
 from typing import Any
 
@@ -21,7 +20,7 @@ from cloister.cli._options import (
     output_options,
     own_parameters,
 )
-from cloister.cli._output import RELEASE, STANDARD_OUTPUT, SYNOPSIS
+from cloister.cli._output import RELEASE, SYNOPSIS
 from cloister.cli._private import fit_privately
 from cloister.exceptions import ParameterError
 from cloister.methods import METHODS, commands
@@ -160,11 +159,6 @@ def fit_synopsis(data: str, kind: str, **options: Any) -> None:
           --ledger budget.sqlite --output synopsis.parquet --report report.html
       cloister synopsis fit patients.parquet --kind points --epsilon 1 --bounds schema.json --output synopsis.json
     """  # noqa: D301
-    from cloister.synopsis import file_kind
-
-    output = options["output"]
-    if output is not None and output != STANDARD_OUTPUT and not is_device(output):
-        file_kind("--output", output)
     points, cells = _given("points", options), _given("grid", {**options, "n_clusters": None})
     if points and cells:
         raise ParameterError(f"{points[0]}: is for points, and {cells[0]} for a grid. Leave one of them out.")
@@ -181,11 +175,6 @@ def fit_synopsis(data: str, kind: str, **options: Any) -> None:
 
     n_clusters = 8 if options["n_clusters"] is None else options["n_clusters"]
     fit_privately(SYNOPSIS, data, {**options, "n_clusters": n_clusters}, run)
-
-
-def is_device(path: str) -> bool:
-    """Whether a path is neither a file nor a folder, such as a pipe."""
-    return os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path)
 
 
 def _why_points(options: Mapping[str, Any], parameters: Mapping[str, Any], n_columns: int) -> str:

@@ -91,7 +91,7 @@ def refuse_same(read: Named, written: Named) -> None:
 def refuse_ending(option: str, path: str | None, ends: Sequence[str], *, what: str, remedy: str = "") -> None:
     """Refuse a name that promises another kind of file; one without an ending promises nothing."""
     ending = "" if path is None or path == STANDARD_OUTPUT else os.path.splitext(path)[1].lower()
-    if ends and ending and ending not in ends:
+    if ending and ending not in ends:
         more = f", or {remedy}" if remedy else ""
         raise ParameterError(f"{option}: {what}, got {path!r}. Choose a name that ends in {ends[0]}{more}.")
 
@@ -109,20 +109,18 @@ class OutputOptions:
     quiet: bool = False
 
     @classmethod
-    def read(
-        cls, options: Mapping[str, Any], inputs: Named, *, output_ends: Sequence[str] = (), seed: int | None = None
-    ) -> Self:
+    def read(cls, options: Mapping[str, Any], inputs: Named, product: "Product", *, seed: int | None = None) -> Self:
         """Return those among the options of a command; refuse what gets in each other's way, or in that of the inputs.
 
-        `inputs` are options and paths, `output_ends` how the name of the output may end, if it has an end. `seed` is that of
-        the fit to come, which is refused before it spends anything.
+        `inputs` are options and paths, `product` is what the output will hold. `seed` is that of the fit to come, which is
+        refused before it spends anything.
         """
         found = cls(**{field.name: options[field.name] for field in fields(cls) if field.name in options})
         found.refuse_seeded(seeded=seed is not None)
         if found.as_json and STANDARD_OUTPUT in found.paths.values():
             raise ParameterError("--json: standard output is taken by '-'. Write to a file instead.")
         refuse_same(inputs, [(f"--{name}", path) for name, path in found.paths.items()])
-        refuse_ending("--output", found.output, output_ends, what="a release is written as JSON")
+        refuse_ending("--output", found.output, product.ends, what=product.written)
         remedy = "print it to PDF from a browser" if (found.report or "").lower().endswith(".pdf") else ""
         refuse_ending("--report", found.report, REPORT_ENDS, what="the report is one HTML file", remedy=remedy)
         return found
@@ -159,7 +157,8 @@ class Product:
     display: Callable[["Console", Any], None]
     encode: Callable[[Any, str], str | bytes] = lambda value, path: b""  # the value and the path
     receipt: Callable[[Any], "Receipt"] = attrgetter("receipt")
-    ends: tuple[str, ...] = ()  # how the name of its file may end; empty where that is checked elsewhere
+    written: str = ""  # says as what
+    ends: tuple[str, ...] = ()  # how the name of its file may end, if it has an end
 
 
 def publish_found(product: Product, value: Any, options: OutputOptions) -> None:
@@ -244,6 +243,7 @@ RELEASE = Product(
         name: one for name, one in _of_report("summary")(release).items() if name not in ("map", "panels")
     },
     display=print_release,
+    written="a release is written as JSON",
     ends=(".json",),
 )
 SYNOPSIS = Product(
@@ -252,6 +252,8 @@ SYNOPSIS = Product(
     report=_of_report("synopsis_html"),
     summary=_of_report("synopsis_summary"),
     display=print_synopsis,
+    written="a synopsis is written as JSON or Parquet",
+    ends=(".json", ".parquet"),
 )
 CHOICE = Product(  # is not written; its report and its receipt are those of the synopsis
     name="choice",

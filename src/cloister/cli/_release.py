@@ -36,7 +36,7 @@ def show(release: str, **options: Any) -> None:
       cloister show release.json --report report.html
       cloister show release.json --json | jq .clusters
     """  # noqa: D301
-    output = OutputOptions.read(options, [("RELEASE", release)])
+    output = OutputOptions.read(options, [("RELEASE", release)], RELEASE)
     publish_found(RELEASE, read_published("release", release), output)
 
 

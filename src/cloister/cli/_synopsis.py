@@ -8,18 +8,18 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from cloister.cli._bounds import read_query
-from cloister.cli._fit import fit_synopsis, is_device
+from cloister.cli._fit import fit_synopsis
 from cloister.cli._options import ALLOW_SEEDED, CLUSTERS, FORCE, JSON, RELEASE_OUTPUT, option, report_options
 from cloister.cli._output import (
     CHOICE,
     RELEASE,
-    STANDARD_OUTPUT,
     SYNOPSIS,
     OutputOptions,
     Product,
     open_target,
     publish_found,
     read_published,
+    refuse_ending,
     refuse_same,
 )
 from cloister.cli._print import open_console, print_density, print_json, print_tree
@@ -214,15 +214,13 @@ def sample(source: str, n_rows: int, random_state: int | None, output: str, *, f
 
     from cloister.privacy import refuse_seeded
 
-    kind = output.lower().rpartition(".")[2]
-    if output != STANDARD_OUTPUT and kind not in ("csv", "parquet") and not is_device(output):
-        raise ParameterError(f"--output: expected a .csv or .parquet file, got {output!r}. Choose one of these endings.")
+    refuse_ending("--output", output, (".csv", ".parquet"), what="synthetic rows are written as CSV or Parquet")
     refuse_same([("SYNOPSIS", source)], [("--output", output)])
     found = read_published("synopsis", source)
     refuse_seeded("--output", seeded=found.receipt.seeded, allow_seeded=allow_seeded)
     table = found.sample_table(n_rows, random_state=random_state)
     sink = pa.BufferOutputStream()
-    if kind == "parquet":
+    if output.lower().endswith(".parquet"):
         pyarrow.parquet.write_table(table, sink)
     else:
         pyarrow.csv.write_csv(table, sink)
@@ -253,7 +251,7 @@ def _mark_seeded(found: "Synopsis") -> None:
 
 
 def _read_output(source: str, options: dict[str, Any]) -> OutputOptions:
-    return OutputOptions.read(options, [("SYNOPSIS", source)], output_ends=RELEASE.ends)
+    return OutputOptions.read(options, [("SYNOPSIS", source)], RELEASE)
 
 
 def _reported(product: Product, synopsis: "Synopsis", name: str, seed: int | None) -> Product:
