@@ -35,7 +35,7 @@ ONLY_READ = {  # patterns of commands that are not run here, and why
     r"python -m benchmarks\.privacy_unit_speed": "starts a process for each of its measurements, half a minute at any size",
     r"python -m benchmarks\.rivals_env": "installs 0.8 GB of other libraries; tests/benchmarks/test_foreign.py",
     r"python -m benchmarks\.scoreboard --store": "reads runs of an hour; tests/benchmarks/test_scoreboard.py has a few",
-    r"python -m benchmarks\.shared_noise": "a minute at any size; tests/benchmarks/test_shared_noise.py runs its parts",
+    r"python -m benchmarks\.shared_noise": "a minute at any size; tests/benchmarks/test_scripts.py runs its parts",
     r"python -m benchmarks\.scale_out": "starts a process or a cluster for each of its measurements",
     r"python -m benchmarks\.quote": "writes into these pages; tests/benchmarks/test_scripts.py runs it on a copy",
     r"python -m tests\.": "writes a page of docs/; a test compares the page with what would be written",
