@@ -18,10 +18,10 @@ import numpy as np
 import numpy.typing as npt
 from scipy.stats import binom, expon, halfnorm
 
-from cloister.audit._attacks import NO_ROWS, open_vault
+from cloister.audit._attacks import ADD, NO_ROWS, open_vault
 from cloister.audit._findings import FALSE_ALARM, Case, Check, CheckResult, Settings
 from cloister.audit._plants import wrapped
-from cloister.columns import FloatArray, IntArray, Relation
+from cloister.columns import FloatArray, IntArray
 from cloister.privacy import GDP, Cost, Entropy, PureDP, Query
 from cloister.questions import NearestCounts
 from cloister.rivals import SetCosts
@@ -30,7 +30,6 @@ SHARE = 0.4  # of the false-alarm rate
 N_TESTS = 1_000  # a bound on their number, which the rate is divided by
 SIZE = 1 << 15  # draws an answer
 QUESTION = NearestCounts(points=np.linspace(-1, 1, SIZE)[:, None])
-ADD = Relation.ADD_REMOVE
 FINE, WIDE = 64.0, 1e6  # scales at which rounding hides nothing, and at which ties are a ppm
 SCALES = (0.4, 1.0, 7.3, FINE, WIDE)
 BULK = (0.02, 0.1, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 2.5, 3.0, 4.0, 4.5)  # scales
