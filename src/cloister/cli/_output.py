@@ -31,6 +31,8 @@ REPORT_ENDS = (".html", ".htm")
 class Target:
     """One output: a file, a device, or standard output."""
 
+    finish: Callable[[], None]  # lets a draft take its place now, so that nothing that fails later can lose what it holds
+
     def __init__(self, path: str, stream: IO[bytes]) -> None:
         self.path = path
         self.is_standard = path == STANDARD_OUTPUT
@@ -40,13 +42,6 @@ class Target:
         """Write bytes as they are, and text as UTF-8."""
         self._stream.write(content.encode() if isinstance(content, str) else content)
         self._stream.flush()
-
-    def finish(self) -> None:
-        """Let the draft of a file take its place now, so that nothing that fails later can lose what it holds."""
-        draft = Path(str(getattr(self._stream, "name", "")))
-        if not self.is_standard and draft.suffix == ".draft" and draft.is_file():
-            self._stream.close()
-            draft.replace(self.path)
 
 
 @contextmanager
@@ -141,10 +136,13 @@ class OutputOptions:
     @contextmanager
     def open(self) -> Iterator[dict[str, Target]]:
         """Try and open what will be written, before anything is spent."""
+        targets: dict[str, Target] = {}
         with ExitStack() as stack:
-            yield {
-                name: stack.enter_context(open_target(f"--{name}", path, force=self.force)) for name, path in self.paths.items()
-            }
+            for name, path in self.paths.items():
+                own = stack.enter_context(ExitStack())
+                targets[name] = own.enter_context(open_target(f"--{name}", path, force=self.force))
+                targets[name].finish = own.close
+            yield targets
 
 
 @dataclass(frozen=True, kw_only=True)
