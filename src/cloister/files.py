@@ -58,7 +58,6 @@ def open_draft(target: Path) -> Iterator[IO[bytes]]:
     try:
         with opened as stream:
             yield stream
-        if draft.exists():  # else it took the place before the block ended
-            draft.replace(target)
+        draft.replace(target)
     finally:
         draft.unlink(missing_ok=True)

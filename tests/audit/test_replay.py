@@ -83,8 +83,7 @@ def test_nor_do_they_in_all_cases(seed: int, tmp_path: Path) -> None:
         check(case, seed + number, tmp_path)
 
 
-def test_declared_columns_are_asked_all_that_may_be_asked_first(seed: int) -> None:
-    generator = np.random.default_rng(seed)
+def test_declared_columns_are_asked_all_that_may_be_asked_first(seed: int, generator: np.random.Generator) -> None:
     left, right = declared_neighbours(relation=Relation.REPLACE, hostile="nothing but missing", generator=generator)
     tape = record(make_fit("KMeans, spread", GUARANTEES["gdp"], relation=Relation.REPLACE, seed=seed), left)
     asked = [call.event.question_name for call in tape.calls]
@@ -95,8 +94,7 @@ def test_declared_columns_are_asked_all_that_may_be_asked_first(seed: int) -> No
     assert len(set(map(str, left.to_pylist())) ^ set(map(str, right.to_pylist()))) == 2
 
 
-def test_described_columns_are_asked_about_last(seed: int) -> None:
-    generator = np.random.default_rng(seed)
+def test_described_columns_are_asked_about_last(seed: int, generator: np.random.Generator) -> None:
     left, _ = declared_neighbours(relation=Relation.REPLACE, hostile="unknown level", generator=generator)
     tape = record(make_fit("KMeans, described", GUARANTEES["gdp"], relation=Relation.REPLACE, seed=seed), left)
     assert tape.calls[-1].event.question_name == "nearest_histograms"
@@ -191,10 +189,11 @@ def test_rows_outside_the_unit_ball_are_noticed(rows: np.ndarray, monkeypatch: p
     assert any("outside the unit ball" in words for words in found.violations)
 
 
-def test_rows_of_declared_columns_are_watched_too(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rows_of_declared_columns_are_watched_too(
+    seed: int, generator: np.random.Generator, monkeypatch: pytest.MonkeyPatch
+) -> None:
     clean = ColumnFrame.clean
     monkeypatch.setattr(ColumnFrame, "clean", lambda frame, block: clean(frame, block)[1:])
-    generator = np.random.default_rng(seed)
     left, right = declared_neighbours(relation=Relation.ADD_REMOVE, hostile="edge", generator=generator)
     fit_declared = make_fit("LloydKMeans", GUARANTEES["pure"], relation=Relation.ADD_REMOVE, seed=seed)
     assert any("not one row for each row" in words for words in replay(fit_declared, left, right).violations)

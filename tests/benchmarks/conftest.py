@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from click.testing import CliRunner, Result
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
@@ -18,7 +17,7 @@ from benchmarks._jobs import Job  # noqa: E402
 from benchmarks._methods import LIMIT, ONE_START  # noqa: E402
 from benchmarks._stats import EPSILONS  # noqa: E402
 from benchmarks._store import Store  # noqa: E402
-from tests.cli.conftest import Run, refused  # noqa: E402, F401
+from tests.cli.conftest import Run, refused, runner  # noqa: E402, F401
 
 # Times the limit, by method: who wins is known.
 LEVELS = {"PEMeans": 1.02, "GridKMeans": 1.5, "FastLloyd": 3.0}
@@ -34,10 +33,7 @@ def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def run() -> Run:
-    def invoke(*arguments: object) -> Result:
-        return CliRunner().invoke(bench, [*map(str, arguments)], prog_name=PROGRAM)
-
-    return invoke
+    return runner(bench, prog_name=PROGRAM)
 
 
 @pytest.fixture

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """``python -m benchmarks`` on the command line: what it lists, what it refuses, and how."""
 
+import ast
 import builtins
 
 import pytest
@@ -8,6 +9,8 @@ from benchmarks._cli import _method_names
 from benchmarks._methods import METHODS
 from benchmarks._sources import sources
 from benchmarks.suites import SUITES
+
+from .conftest import ROOT
 
 
 def test_list_names_everything(run, monkeypatch):
@@ -23,7 +26,6 @@ def test_list_names_everything(run, monkeypatch):
 @pytest.mark.parametrize("arguments", [(), ("list",), ("report",), ("compare",), ("all",), *((name,) for name in SUITES)])
 def test_every_command_has_help(run, arguments):
     result = run(*arguments, "--help")
-    assert result.exit_code == 0
     assert result.stdout.startswith(" ".join(("Usage: python -m benchmarks", *arguments)))
 
 
@@ -63,12 +65,12 @@ def test_all_runs_every_suite_and_makes_every_page(run, tmp_path, monkeypatch):
     monkeypatch.setattr("benchmarks._cli.SUITES", few)
     monkeypatch.setattr("benchmarks.suites._grids.CLUSTERS", (2,))
     monkeypatch.setattr("benchmarks.suites._grids.EPSILONS", (1.0,))
-    result = run("all", "--repeats", 1, "--jobs", 1, "--output", tmp_path / "out")
+    result = run("all", "--repeats", 1, "--jobs", 1, "--output", tmp_path / "out", code=None)
     assert result.exit_code in (0, 1), result.output
     for name in few:
         page = (tmp_path / "out" / name / "page.html").read_text(encoding="utf-8")
         assert all(f"../{other}/page.html" in page for other in few if other != name)
-    again = run("all", "--repeats", 1, "--jobs", 1, "--output", tmp_path / "out")
+    again = run("all", "--repeats", 1, "--jobs", 1, "--output", tmp_path / "out", code=result.exit_code)
     assert "0 measured" in again.stderr
     assert "2 suites in" in again.stderr
 
@@ -89,3 +91,16 @@ def test_without_matplotlib_nothing_is_measured(refused, monkeypatch, tmp_path):
     monkeypatch.setattr(builtins, "__import__", lacking)
     refused("table1", "--output", tmp_path / "out", match="Run pip install 'cloister[plot]'.")
     assert not (tmp_path / "out").exists()
+
+
+def test_modules_import_each_other_by_relative_names():
+    for path in (ROOT / "benchmarks").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+            names += [node.module or ""] if isinstance(node, ast.ImportFrom) and not node.level else []
+            assert not [name for name in names if name.split(".")[0] == "benchmarks"], path.name
+
+
+def test_the_package_itself_never_imports_a_rival():
+    for path in (ROOT / "src").rglob("*.py"):
+        assert "diffprivlib" not in path.read_text(encoding="utf-8"), path.name

@@ -133,8 +133,7 @@ def test_a_bar_is_missed_only_beyond_chance(page, made_up):
 def test_report_makes_the_same_page_again(run, page):
     before = page.markdown.read_text(), page.html.read_text()
     page.markdown.unlink()
-    result = run("report", page.html.parent)
-    assert result.exit_code == 0, result.output
+    run("report", page.html.parent)
     assert (page.markdown.read_text(), page.html.read_text()) == before
 
 
@@ -146,7 +145,6 @@ def test_two_runs_side_by_side(run, made_up, tmp_path):
         assert (label, ratio.split(" ")[0], verdict) == ("area, epsilon 0.25 to 4", "0.800", "lower")
         assert rows[data, "not private"][6] == ""
     result = run("compare", one, two, "--output", tmp_path / "both.md")
-    assert result.exit_code == 0, result.output
     assert "lower" in result.stdout
     assert "| iris | PEMeans |" in (tmp_path / "both.md").read_text()
     assert all(row[6] == "" and row[5].startswith("1.000") for row in compare(one, one).rows)

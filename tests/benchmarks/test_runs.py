@@ -32,8 +32,7 @@ def test_a_method_that_fails_is_told_with_its_reason_and_the_rest_goes_on(run, r
     names, folder = ("broken", "dies", "not_a_number", "endless", "good"), tmp_path / "out"
     methods = ",".join(f"{rivals}:{name}" for name in names)
     chosen = ("--datasets", "iris", "--epsilons", "1", "--methods", methods, "--repeats", 1, "--timeout", 2)
-    result = run("table1", *chosen, "--jobs", 2, "--output", folder)
-    assert result.exit_code == 0, result.output
+    run("table1", *chosen, "--jobs", 2, "--output", folder)
     found = {one["method"].rpartition(":")[2]: one for one in lines(folder) if one["method"].startswith(rivals)}
     assert set(found) == set(names)
     assert found["good"]["status"] == "ok"

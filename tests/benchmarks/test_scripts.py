@@ -9,11 +9,16 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from benchmarks._area import Comparison, compare_all
+from benchmarks._data import load
 from benchmarks._errors import BenchError
 from benchmarks._harness import RESULTS, Report
+from benchmarks.ablation import VARIANTS
 from benchmarks.quote import quote_tables
+from benchmarks.shared_noise import LIFTS, attack, lift_centers, simulate
 
 from benchmarks import adaptive, errors, every_k, families, pictures, privacy_unit, tables, unseen
+from cloister import KMeans
+from cloister.cluster import plan_fit
 
 
 def recorded(name):
@@ -164,3 +169,65 @@ def test_a_marked_table_is_replaced_and_the_rest_is_left():
     assert done.startswith("Before")
     assert done.endswith("After\n")
     assert quote_tables(done, page) == done
+
+
+# -- parts of a fit, switched off -----------------------------------------------------------------------------------------
+
+GIVEN = {"epsilon": 4.0, "bounds": (-1, 1), "n_rows": 1200, "n_init": 1, "random_state": 3, "n_jobs": 1}
+
+
+@pytest.fixture
+def near_and_far(generator):
+    middles = generator.uniform(-0.8, 0.8, size=(4, 12)) * np.array([[0.1], [0.3], [0.6], [1.0]])  # near and far from the mean
+    return np.repeat(middles, 300, axis=0) + 0.05 * generator.normal(size=(1200, 12))
+
+
+@pytest.mark.fast("no shrinkage", "no projection")
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_a_variant_changes_the_fit(variant, near_and_far):
+    whole = KMeans(4, **GIVEN).fit(near_and_far).cluster_centers_
+    with VARIANTS[variant]():
+        assert not np.array_equal(KMeans(4, **GIVEN).fit(near_and_far).cluster_centers_, whole)
+    assert np.array_equal(KMeans(4, **GIVEN).fit(near_and_far).cluster_centers_, whole)
+
+
+@pytest.mark.parametrize(
+    ("variant", "kind", "count"),
+    [("one round of sums", "round", 1), ("two rounds of sums", "round", 2), ("one round of votes", "vote", 1)],
+)
+def test_rounds_that_are_left_out_are_not_in_the_plan(variant, kind, count):
+    with VARIANTS[variant]():
+        steps = [step.name for step in plan_fit(KMeans(4, **GIVEN), 12).steps]
+    assert [name for name in steps if name.startswith(kind)] == [f"{kind} {number}" for number in range(1, count + 1)]
+
+
+# -- the fault behind published figures: what it hides of the loss, and what it gives away -----------------------------------
+
+CLIPPED, STATED, SHARED, _ = LIFTS
+
+
+def test_a_shared_draw_leaves_differences_of_coordinates_as_they_are(generator):
+    sums, counts = generator.normal(size=(5, 8)), np.full(5, 100)
+    centers = lift_centers(sums, counts, SHARED, budget=1e-3, rng=generator)
+    ratios = np.diff(centers, axis=1) / np.diff(sums, axis=1)
+    assert np.allclose(ratios, ratios[:, :1])
+    other = lift_centers(sums, counts, STATED, budget=1e-3, rng=generator)
+    assert not np.allclose(np.diff(other, axis=1), np.diff(centers, axis=1))
+
+
+@pytest.mark.parametrize("epsilon", [0.01, 1.0])
+def test_a_row_is_read_from_a_shared_draw_and_from_no_other(epsilon, seed):
+    read = attack(SHARED, epsilon=epsilon, seed=seed, runs=400)
+    assert read.error < 1e-9
+    assert read.told_apart == 1.0
+    blind = attack(STATED, epsilon=epsilon, seed=seed, runs=400)
+    assert blind.error > 1.0
+    assert blind.told_apart < blind.most + 6 * (0.25 / 400) ** 0.5  # false alarm below 1e-8
+
+
+@pytest.mark.slow
+def test_a_shared_draw_hides_part_of_the_loss(seed):
+    data = load("blobs_2000_64_16")
+    found = [simulate(data, epsilon=0.25, seed=seed + repeat) for repeat in range(4)]
+    means = {lift: np.mean([losses[lift] for losses in found]) for lift in LIFTS}
+    assert max(means[SHARED], means[CLIPPED]) < 0.8 * means[STATED]

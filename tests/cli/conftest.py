@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """A small private table with a canary in it, and a way to run the command line in this process."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
+from typing import Any
 
+import click
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet
@@ -19,8 +21,17 @@ Run = Callable[..., Result]
 
 @pytest.fixture
 def run() -> Run:
-    def invoke(*arguments: object, stdin: bytes | None = None) -> Result:
-        return CliRunner().invoke(main, [str(argument) for argument in arguments], input=stdin)
+    return runner(main)
+
+
+def runner(command: click.Command, **options: Any) -> Run:
+    """Return a way to run a command in this process, which must end with a code (any for None) and show these words."""
+
+    def invoke(*arguments: object, stdin: bytes | None = None, code: int | None = 0, shows: Iterable[str] = ()) -> Result:
+        result = CliRunner().invoke(command, [*map(str, arguments)], input=stdin, **options)
+        assert code in (None, result.exit_code), result.output
+        assert [words for words in shows if words not in result.stdout] == [], result.stdout
+        return result
 
     return invoke
 
@@ -30,8 +41,7 @@ def refused(run: Run) -> Run:
     """Run a command that must end with exit code 2, one line on standard error and nothing on standard output."""
 
     def invoke(*arguments: object, match: str) -> Result:
-        result = run(*arguments)
-        assert result.exit_code == 2, result.output
+        result = run(*arguments, code=2)
         assert result.stdout == ""
         assert result.stderr.startswith("Error: ")
         assert result.stderr.count("\n") == 1
@@ -77,14 +87,11 @@ def table(tmp_path: Path, generator: np.random.Generator) -> Path:
 
 @pytest.fixture
 def release(tmp_path: Path, table: Path, run: Run) -> Path:
-    result = run(
-        "fit", table, "-k", 2, "--epsilon", 5, "--bounds", "age=0:120,weight=20:200", "-o", tmp_path / "release.json", "-q"
-    )
-    assert result.exit_code == 0, result.output
+    run("fit", table, "-k", 2, "--epsilon", 5, "--bounds", "age=0:120,weight=20:200", "-o", tmp_path / "release.json", "-q")
     return tmp_path / "release.json"
 
 
 @pytest.fixture
 def ledger(tmp_path: Path, run: Run) -> Path:
-    assert run("ledger", "create", tmp_path / "budget.sqlite", "--epsilon", 2, "--name", "people").exit_code == 0
+    run("ledger", "create", tmp_path / "budget.sqlite", "--epsilon", 2, "--name", "people")
     return tmp_path / "budget.sqlite"

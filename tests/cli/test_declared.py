@@ -38,6 +38,7 @@ def patients(tmp_path: Path, generator: np.random.Generator) -> Path:
             "glucose": glucose,
             "sex": pa.array(sex),
             "smoker": generator.random(n_rows) < np.where(old, 0.7, 0.1),
+            "bmi": generator.normal(25, 3, n_rows),
             "admitted": pa.array(days, pa.int32()).cast(pa.date32()),
         }
     )
@@ -47,8 +48,7 @@ def patients(tmp_path: Path, generator: np.random.Generator) -> Path:
 
 def fitted(run: Run, patients: Path, *more: object) -> dict[str, object]:
     target = patients.parent / "release.json"
-    result = run("fit", patients, "-k", 2, "--epsilon", 4, "--seed", 1, "--allow-seeded", "-o", target, "--force", *more)
-    assert result.exit_code == 0, result.output
+    run("fit", patients, "-k", 2, "--epsilon", 4, "--seed", 1, "--allow-seeded", "-o", target, "--force", *more)
     found: dict[str, object] = json.loads(target.read_text())
     return {name: value for name, value in found.items() if name != "receipt"}  # which names its account
 
@@ -99,7 +99,7 @@ def test_private_for_all_takes_all_columns_that_are_not_declared(run: Run, tmp_p
 
 def test_the_fit_can_be_shown_reported_and_used(run: Run, patients: Path, tmp_path: Path) -> None:
     fitted(run, patients, *options(*BOUNDS))
-    assert run("show", tmp_path / "release.json", "--report", tmp_path / "r.html", "--allow-seeded").exit_code == 0
+    run("show", tmp_path / "release.json", "--report", tmp_path / "r.html", "--allow-seeded")
     assert (tmp_path / "r.html").read_text(encoding="utf-8").startswith("<!doctype html>")
     result = run("predict", tmp_path / "release.json", patients, "--keep", "patient")
     assert result.stdout.startswith("patient,label\np0,")
@@ -117,6 +117,11 @@ def test_the_fit_can_be_shown_reported_and_used(run: Run, patients: Path, tmp_pa
         ({"--bounds": ["0,1", "shoe=f|m"]}, "'shoe' not in the table"),
         ({"--scaling": "none"}, 'Pass scaling="bounds", "spread" or "auto"'),
         ({"--method": "grid"}, "bounds"),
+        ({"--describe": 0.1, "--describe-columns": "0,1"}, "--describe-columns: expected columns by their names"),
+        ({"--describe": 0.1, "--describe-columns": "wealth=0:1"}, "column 'wealth' is not in the table"),
+        ({"--describe": 0.1, "--describe-columns": "age=0:1"}, "--describe-columns: column 'age' is clustered by"),
+        ({"--describe": 0.1, "--describe-columns": "bmi=private"}, "describe_columns['bmi']: expected public bounds"),
+        ({"--describe-columns": "bmi=0:1"}, "describe_columns: expected a share of the budget"),
     ],
 )
 def test_every_mistake_is_one_line_and_free(free: Run, patients: Path, changes: dict[str, object], match: str) -> None:
@@ -125,7 +130,7 @@ def test_every_mistake_is_one_line_and_free(free: Run, patients: Path, changes: 
 
 def test_other_commands_take_numbers(run: Run, refused: Run, patients: Path, tmp_path: Path) -> None:
     synopsis = ("synopsis", "fit", patients, "--epsilon", 1, "--rule", 4)
-    assert run(*synopsis, *options("age=0:120,glucose=40:400"), "-o", tmp_path / "s.json").exit_code == 0
+    run(*synopsis, *options("age=0:120,glucose=40:400"), "-o", tmp_path / "s.json")
     refused(*synopsis, *options("age=0:120", "sex=f|m"), match="bounds")
     refused("compare", patients, "-k", 2, "--epsilon", 1, *options("sex=f|m"), match="takes columns of numbers with bounds")
     pyarrow.parquet.write_table(pyarrow.parquet.read_table(patients).slice(0, 50), tmp_path / "target.parquet")
@@ -136,8 +141,23 @@ def test_other_commands_take_numbers(run: Run, refused: Run, patients: Path, tmp
 def test_an_empty_promise_is_one_line_of_warning(run: Run, patients: Path, tmp_path: Path) -> None:
     fit = ("fit", patients, "-k", 1, *options("age=0:120"))
     result = run(*fit, "--epsilon", 11, "--delta", 0.1, "--n-rows", 2000, "-o", tmp_path / "r.json")
-    assert result.exit_code == 0, result.output
     first, second = result.stderr.splitlines()
     assert first.startswith("Warning: KMeans.delta: 0.1 is at least 1 / n_rows")
     assert second.startswith("Warning: KMeans.epsilon: 11 promises little")
     assert "--ledger:" not in run(*fit, "--epsilon", 1, "--json").stderr
+
+
+# -- columns that are only described -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("bounds", ["age=0:120,glucose=40:400", "0,400"])
+def test_columns_are_described_and_not_clustered_by(bounds: str, run: Run, patients: Path, tmp_path: Path) -> None:
+    pyarrow.parquet.write_table(pyarrow.parquet.read_table(patients).drop(["patient", "bmi"]), patients)
+    (tmp_path / "extra.json").write_text(json.dumps({"sex": {"levels": ["f", "m"]}}))
+    extra = ("--describe-columns", tmp_path / "extra.json", "--describe-columns", "smoker=flag,admitted=2020-01-01:2026-12-31")
+    fitted(run, patients, "--bounds", bounds, "--describe", 0.2, *extra)
+    release = load_release(tmp_path / "release.json")
+    assert release.feature_names == ("age", "glucose")
+    assert release.profiles.names == ("age", "glucose", "sex", "smoker", "admitted")
+    old = int(np.argmax(release.cluster_centers[:, 0]))
+    assert release.profiles["sex"].shares().value[old, 1] == pytest.approx(0.9, abs=0.1)

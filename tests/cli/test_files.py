@@ -32,7 +32,6 @@ def people(tmp_path: Path) -> Path:
 def test_the_same_rows_give_the_same_release(people, run):
     def centers(*arguments):
         result = run("fit", *arguments, *FIT)
-        assert result.exit_code == 0, result.output
         return json.loads(result.stdout)["cluster_centers"]
 
     expected = centers(people / "plain.csv")
@@ -47,13 +46,8 @@ def test_the_same_rows_give_the_same_release(people, run):
     ("name", "content", "options", "match"),
     [
         ("a.csv", b"age;mass\n1;2\n", (), "named with ';' in it. Pass delimiter=';' (--delimiter ';')."),
-        ("a.csv", b"age\tmass\n1\t2\n", (), "(--delimiter tab)."),
-        ("a.csv", b"gr\xf6\xdfe,mass\n1,2\n", (), "Pass encoding='latin-1' (--encoding latin-1), or save it as UTF-8."),
         ("a.csv", b"age,age\n1,2\n", ("--columns", "age"), "column 'age' occurs 2 times. Rename all but one of them."),
-        ("a.csv", b"30,60\n31,61\n", (), "expected column names in the first line"),
-        ("a.csv", b"", (), "the file 'a.csv' is empty"),
-        ("a.xlsx", b"PK", (), "Save the sheet as CSV or Parquet, or pass pandas.read_excel(...)."),
-        ("a.jsonl", b'{"age": 1}\n', (), "Pass columns=[...] (--columns), or bounds by name."),
+        ("a.txt", b"a\n1\n", (), "got 'a.txt'. Convert it, or rename it."),
         ("a.csv.gz", b"age,mass\n1,2\n", (), "the file 'a.csv.gz' cannot be read (OSError). Check that it is whole"),
     ],
 )
@@ -77,8 +71,7 @@ def test_a_file_is_in_its_place_before_anything_is_printed(people, monkeypatch, 
 
     monkeypatch.setattr("rich.console.Console.print", broken)
     options = [option for option in FIT[:-1] if option != "-q"]
-    result = run("fit", people / "plain.csv", *options, people / "release.json", "--report", people / "report.html")
-    assert result.exit_code != 0
+    run("fit", people / "plain.csv", *options, people / "release.json", "--report", people / "report.html", code=1)
     assert load_release(people / "release.json").n_clusters == 2
     assert not list(people.glob(".*.draft"))
 
@@ -95,5 +88,5 @@ def test_a_terminal_hears_that_the_report_is_written(people, monkeypatch, run):
     report = ("--report", people / "r.html")
     for terminal, more, expected in ((False, (), []), (True, ("-q",), []), (True, (), ["Writing the report ..."])):
         monkeypatch.setattr("cloister.cli._output.on_terminal", lambda terminal=terminal: terminal)
-        assert run("fit", people / "plain.csv", *options, *report, *more).exit_code == 0
+        run("fit", people / "plain.csv", *options, *report, *more)
         assert heard == expected

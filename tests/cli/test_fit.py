@@ -18,13 +18,12 @@ BOUNDS = "age=0:120,weight=20:200"
 
 
 def test_a_fit_prints_centres_receipt_and_places(run: Run, table: Path, ledger: Path, tmp_path: Path) -> None:
-    result = run(
+    shown = "2 centres", "age", "weight", "±", "Guarantee: epsilon = 1.5", "Left in the ledger: epsilon", "release.json"
+    run(
         *("fit", table, "-k", 2, "--epsilon", 1.5, "--bounds", BOUNDS, "--ledger", ledger),
         *("--output", tmp_path / "release.json", "--report", tmp_path / "report.html"),
+        shows=(*shown, "report.html"),
     )
-    assert result.exit_code == 0, result.output
-    shown = "2 centres", "age", "weight", "±", "Guarantee: epsilon = 1.5", "Left in the ledger: epsilon", "release.json"
-    assert all(part in result.stdout for part in (*shown, "report.html"))
     release = load_release(tmp_path / "release.json")
     assert release.columns == ("age", "weight")
     assert release.scaling == "bounds"
@@ -117,9 +116,15 @@ def _stderr_of_terminal(arguments: list[str]) -> str:
         ({"--epsilon": "much"}, "'much' is not a valid float"),
         ({"--method": "magic"}, "'magic' is not one of 'kmeans', 'pe-means', 'grid'"),
         ({"--bounds": None}, "--bounds: expected where rows may lie"),
-        ({"--bounds": "120,0"}, "expected low < high for all columns"),
+        ({"--bounds": "120,0"}, "--bounds['all columns']: expected low < high"),
         ({"--bounds": "age=0:120,height=0:3"}, "column 'height' is not in the table"),
         ({"--bounds": "0,1"}, "expected numbers in column 'town', got string"),
+        (
+            {"-k": "auto", "--method": "grid"},
+            "expected a number for --method grid, got auto. Pass a number, or --method kmeans.",
+        ),
+        ({"-k": 3, "--max-clusters": 6}, "--max-clusters: expected '-k auto' beside it, got '-k 3'"),
+        ({"-k": "many"}, "'many' is no whole number, nor auto"),
         ({"--columns": "age,height"}, "no bounds for 'height'"),
         ({"--columns": "age,,weight"}, "expected names joined by commas"),
         ({"--columns": "age,age"}, "expected every column once"),
@@ -130,23 +135,9 @@ def test_bad_input_is_one_line_and_free(free: Run, table: Path, tmp_path: Path, 
     free("fit", table, *words(options), match=match)
 
 
-@pytest.mark.parametrize(
-    ("name", "text", "match"),
-    [
-        ("none.parquet", None, "there is no file or folder 'none.parquet'"),
-        ("people.txt", "a\n1\n", "got 'people.txt'. Convert it, or rename it."),
-        ("broken.parquet", "PAR0", "the file 'broken.parquet' cannot be read"),
-    ],
-)
-def test_unreadable_data_is_refused(refused: Run, tmp_path: Path, name: str, text: str | None, match: str) -> None:
-    if text is not None:
-        (tmp_path / name).write_text(text)
-    refused("fit", tmp_path / name, "-k", 1, "--epsilon", 1, "--bounds", "0,1", match=match)
-
-
 def test_a_ledger_that_is_spent_missing_or_of_another_kind_refuses(run: Run, refused: Run, table: Path, ledger: Path) -> None:
     arguments = ("fit", table, "-k", 1, "--epsilon", 1.9, "--bounds", BOUNDS, "--ledger", ledger)
-    assert run(*arguments).exit_code == 0
+    run(*arguments)
     before = ledger.read_bytes()
     refused(*arguments, match="this fit costs epsilon 1.9 at delta 1e-06 but epsilon")
     assert ledger.read_bytes() == before
@@ -192,9 +183,9 @@ def test_one_file_for_two_outputs_or_of_another_kind_is_refused(free: Run, table
 def test_force_replaces_and_devices_are_written_as_they_are(run: Run, table: Path, tmp_path: Path) -> None:
     (tmp_path / "old").write_text("old")
     arguments = ("fit", table, "-k", 1, "--epsilon", 1, "--bounds", BOUNDS, "--output")
-    assert run(*arguments, tmp_path / "old", "--force").exit_code == 0
+    run(*arguments, tmp_path / "old", "--force")
     assert load_release(tmp_path / "old").n_clusters == 1
-    assert run(*arguments, os.devnull).exit_code == 0
+    run(*arguments, os.devnull)
     assert not Path(os.devnull).is_file()
 
 
@@ -207,7 +198,7 @@ def test_the_canary_stays_inside(run: Run, table: Path, ledger: Path, tmp_path: 
     results: list[Result] = [
         run(*arguments, "-o", tmp_path / "out.json", "--report", tmp_path / "out.html"),
         run(*arguments, "--json"),
-        run(*arguments, "--epsilon", 50),
+        run(*arguments, "--epsilon", 50, code=2),
         run(*shown, tmp_path / "out.json"),
         run("ledger", "show", ledger, "--events", "--json"),
     ]
@@ -245,26 +236,9 @@ def test_an_address_needs_an_engine_and_somebody_who_answers(
 
 def test_the_number_of_clusters_is_found(run: Run, table: Path, tmp_path: Path) -> None:
     given = ("--epsilon", 5, "--bounds", BOUNDS, "--max-clusters", 6, "--seed", 1, "--allow-seeded")
-    result = run("fit", table, "-k", "auto", *given, "--output", tmp_path / "r.json", "--report", tmp_path / "r.html")
-    assert result.exit_code == 0, result.output
     shown = "2 centres", "The number of clusters was chosen", "no further cost: 2.", "Best of 1 to 6: 2."
-    assert all(part in result.stdout for part in shown)
+    run("fit", table, "-k", "auto", *given, "--output", tmp_path / "r.json", "--report", tmp_path / "r.html", shows=shown)
     assert load_release(tmp_path / "r.json").n_clusters == 2
     assert "How many clusters" in (tmp_path / "r.html").read_text(encoding="utf-8")
-    assert "Best of 1 to 6: 2." in run("show", tmp_path / "r.json").stdout
+    run("show", tmp_path / "r.json", shows=["Best of 1 to 6: 2."])
     assert json.loads(run("fit", table, "-k", "AUTO", *given, "--json").stdout)["choice"]["best"] == 2
-
-
-@pytest.mark.parametrize(
-    ("options", "match"),
-    [
-        (
-            ("-k", "auto", "--method", "grid"),
-            "--clusters: expected a number for --method grid, got auto. Pass a number, or --method kmeans.",
-        ),
-        (("-k", 3, "--max-clusters", 6), "--max-clusters: expected '-k auto' beside it, got '-k 3'"),
-        (("-k", "many"), "'many' is no whole number, nor auto"),
-    ],
-)
-def test_numbers_that_cannot_be_found_are_refused(refused: Run, table: Path, options: tuple[object, ...], match: str) -> None:
-    refused("fit", table, "--epsilon", 1, "--bounds", BOUNDS, *options, match=match)

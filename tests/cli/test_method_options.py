@@ -49,8 +49,7 @@ GIVEN = {
 def test_a_fit_has_the_parameters_that_are_given(run: Run, table: Path, tmp_path: Path, command: str) -> None:
     output, (given, wanted) = tmp_path / "release.json", GIVEN[command]
     options = ("-k", 2, "--epsilon", 5, "--bounds", "age=0:120,weight=20:200", "-q", "-o", output, "--method", command)
-    result = run("fit", table, *options, *given)
-    assert result.exit_code == 0, result.output
+    run("fit", table, *options, *given)
     kept = json.loads(output.read_text())["parameters"]
     assert {name: kept.get(name) for name in wanted} == wanted
 
@@ -78,7 +77,6 @@ def test_plan_refuses_what_is_no_option_of_the_method() -> None:
 def test_compare_takes_variants(run: Run) -> None:
     shape = ("--n-rows", 500, "--features", 2, "-k", 2, "--epsilon", 5, "--repeats", 1, "--json")
     result = run("compare", *shape, "--methods", "pe-means:rounds=2:adaptive=no, pe-means:rounds=3, grid-synopsis")
-    assert result.exit_code == 0, result.output
     found = {one["method"] for one in json.loads(result.stdout)["contenders"]}
     assert found == {"PEMeans(n_rounds=2, adaptive=False)", "PEMeans(n_rounds=3)", "GridSynopsis"}
 
@@ -108,7 +106,7 @@ def test_a_synopsis_takes_a_rule_for_its_counts(run: Run, refused: Run, table: P
     refused(
         "synopsis", "fit", table, *options, "--counts", "clip", "--points", 4, match="--points: is for points, and --counts"
     )
-    assert run("synopsis", "fit", table, *options, "--counts", "clip").exit_code == 0
+    run("synopsis", "fit", table, *options, "--counts", "clip")
     assert '"clip"' in (tmp_path / "synopsis.json").read_text()
 
 

@@ -21,8 +21,7 @@ def test_the_page_has_every_command_and_option_in_its_own_words(run: Run) -> Non
     for name, command in COMMANDS.items():
         assert f"cloister {name} " in page
         assert [row for row in option_rows(command) if row not in lines] == []
-        told = run(*name.split(), "--help")
-        assert (told.exit_code, told.stdout.startswith(f"Usage: main {name} ")) == (0, True), told.stdout
+        assert run(*name.split(), "--help").stdout.startswith(f"Usage: main {name} ")
     assert [name for name in main.commands if f"`{name}`" not in page] == []
 
 

@@ -36,8 +36,7 @@ every_kind = pytest.mark.parametrize("kind", KINDS)
 
 def fitted(run: Run, table: Path, kind: str) -> Path:
     output = table.parent / f"{kind}.json"
-    result = run("synopsis", "fit", table, "--epsilon", 5, "--bounds", BOUNDS, *KINDS[kind], "-o", output, "-q")
-    assert (result.exit_code, result.output) == (0, "")
+    assert run("synopsis", "fit", table, "--epsilon", 5, "--bounds", BOUNDS, *KINDS[kind], "-o", output, "-q").output == ""
     return output
 
 
@@ -59,7 +58,6 @@ def test_a_fit_prints_grid_receipt_and_places(run: Run, table: Path, ledger: Pat
         *("synopsis", "fit", table, "-k", 2, "--epsilon", 1.5, "--bounds", BOUNDS, "--ledger", ledger, "--n-rows", 600),
         *("--output", tmp_path / "s.parquet", "--report", tmp_path / "s.html"),
     )
-    assert result.exit_code == 0, result.output
     found = load_synopsis(tmp_path / "s.parquet")
     shape = " x ".join(map(str, found.grid.cells))
     shown = shape, "age", "weight", "Rows: 600 (public)", "epsilon = 1.5 (pure)", "Left in the ledger", "The synopsis is in"
@@ -89,7 +87,6 @@ def test_a_fit_prints_grid_receipt_and_places(run: Run, table: Path, ledger: Pat
 )
 def test_the_kind_follows_from_columns_and_options(run: Run, wide: Path, options: tuple[object, ...], kind: str) -> None:
     result = run("synopsis", "fit", wide, "--epsilon", 4, *options, "--json", "--seed", 1)
-    assert result.exit_code == 0, result.output
     found = json.loads(result.stdout)
     assert found["kind"] == kind
     assert found["receipt"]["guarantee"].get("delta", 0.0) == (0.0 if kind == "grid" else 1e-6)
@@ -100,10 +97,8 @@ def test_the_kind_follows_from_columns_and_options(run: Run, wide: Path, options
 def test_points_are_printed_and_written(run: Run, wide: Path, ledger: Path, tmp_path: Path) -> None:
     given = ("--epsilon", 1.5, "--delta", 0, "--bounds", "0,100", "--bounds", "ward=x|y|z", "--max-clusters", 6)
     files = ("--ledger", ledger, "--output", tmp_path / "p.parquet", "--report", tmp_path / "p.html")
-    result = run("synopsis", "fit", wide, *given, *files)
-    assert result.exit_code == 0, result.output
     shown = "points, made for up to 6 clusters", "ward", "category", "x, y, z", "epsilon = 1.5 (pure)", "The synopsis is in"
-    assert all(part in result.stdout for part in shown)
+    run("synopsis", "fit", wide, *given, *files, shows=shown)
     found = load_synopsis(tmp_path / "p.parquet")
     assert found.method == "PointSynopsis"
     assert found.max_clusters == 6
@@ -114,8 +109,8 @@ def test_points_are_printed_and_written(run: Run, wide: Path, ledger: Path, tmp_
     ("rule", "cells"), [("5", (5, 5)), ("6,3", (6, 3)), (" 6, 3 ", (6, 3)), ("eugkm", None), ("adaptive", None)]
 )
 def test_rules(run: Run, table: Path, rule: str, cells: tuple[int, int] | None) -> None:
-    result = run("synopsis", "fit", table, "--epsilon", 1, "--bounds", BOUNDS, "--rule", rule, "--json", "--seed", 1)
-    summary = json.loads(result.stdout)
+    given = ("--epsilon", 1, "--bounds", BOUNDS, "--rule", rule, "--json", "--seed", 1)
+    summary = json.loads(run("synopsis", "fit", table, *given).stdout)
     assert cells is None or tuple(summary["cells"]) == cells
     assert summary["receipt"]["seeded"]
     assert summary["files"] == {}
@@ -124,8 +119,8 @@ def test_rules(run: Run, table: Path, rule: str, cells: tuple[int, int] | None) 
 
 @pytest.mark.parametrize(("command", "name"), [(("fit", "-k", 1), "release"), (("synopsis", "fit"), "synopsis")])
 def test_what_is_not_kept_is_said(run: Run, table: Path, command: tuple[object, ...], name: str) -> None:
-    result = run(*command, table, "--epsilon", 1, "--bounds", BOUNDS)
-    assert f"The {name} was not kept. Pass --output {name}.json" in result.stdout
+    kept = f"The {name} was not kept. Pass --output {name}.json"
+    result = run(*command, table, "--epsilon", 1, "--bounds", BOUNDS, shows=[kept])
     assert f"Warning: --ledger: nobody adds up what this fit has spent, and no {name} is kept." in result.stderr
 
 
@@ -143,9 +138,9 @@ def test_pipes(run: Run, table: Path) -> None:
     assert "cells" in fitted.stderr
     released = run("synopsis", "cut", "-", "-k", 2, "-o", "-", stdin=fitted.stdout_bytes)
     assert json.loads(released.stdout)["format"] == "cloister.release"
-    assert "2 centres" in run("show", "-", stdin=released.stdout_bytes).stdout
+    run("show", "-", stdin=released.stdout_bytes, shows=["2 centres"])
     parquet = read_synopsis(fitted.stdout_bytes, name="the pipe").to_bytes("parquet")
-    assert "age" in run("synopsis", "show", "-", stdin=parquet).stdout
+    run("synopsis", "show", "-", stdin=parquet, shows=["age"])
 
 
 # -- what is free afterwards --------------------------------------------------------------------------------------------
@@ -160,18 +155,15 @@ def test_everything_after_the_fit_is_free(run: Run, table: Path, ledger: Path, k
         *(("cut", path, "-k", 3), ("choose-k", path, "--range", "1:3"), ("tree", path), ("sample", path, "-n", 5)),
         *(("show", path), *(of_a_grid if kind == "grid" else ())),
     ):
-        result = run("synopsis", *command)
-        assert result.exit_code == 0, result.output
-        assert result.stdout
+        assert run("synopsis", *command).stdout
     assert ledger.read_bytes() == before
 
 
 @every_kind
 def test_cut_writes_a_release_that_predicts(run: Run, table: Path, tmp_path: Path, kind: str) -> None:
     cut, report = ("synopsis", "cut", fitted(run, table, kind), "-k", 2, "--seed", 1), tmp_path / "r.html"
-    result = run(*cut, "-o", tmp_path / "r.json", "--report", report)
-    assert result.exit_code == 0, result.output
-    assert all(part in result.stdout for part in ("2 centres", "age", "The release is in", "The report is in"))
+    shown = "2 centres", "age", "The release is in", "The report is in"
+    run(*cut, "-o", tmp_path / "r.json", "--report", report, shows=shown)
     centers = load_release(tmp_path / "r.json").cluster_centers
     assert np.allclose(centers[np.argsort(centers[:, 0])], [[30, 60], [70, 90]], atol=4)
     assert {"grid": "The noisy grid", "points": "2 centres, with errors"}[kind] in report.read_text(encoding="utf-8")
@@ -183,8 +175,8 @@ def test_cut_writes_a_release_that_predicts(run: Run, table: Path, tmp_path: Pat
 @every_kind
 def test_choose_k_compares(run: Run, table: Path, tmp_path: Path, kind: str) -> None:
     path = fitted(run, table, kind)
-    result = run("synopsis", "choose-k", path, "--seed", 1, "--report", tmp_path / "c.html")
-    assert f"Best of 1 to {12 if kind == 'grid' else 5}: 2." in result.stdout
+    best = f"Best of 1 to {12 if kind == 'grid' else 5}: 2."
+    run("synopsis", "choose-k", path, "--seed", 1, "--report", tmp_path / "c.html", shows=[best])
     assert "best: 2" in (tmp_path / "c.html").read_text(encoding="utf-8")
     summary = json.loads(run("synopsis", "choose-k", path, "--range", "2:4", "--json").stdout)
     assert (summary["n_clusters"], summary["best"]) == ([2, 3, 4], 2)
@@ -206,20 +198,17 @@ def test_the_tree_is_printed_from_the_top(run: Run, table: Path, kind: str) -> N
 
 
 def test_dense_cells_are_listed(run: Run, synopsis: Path) -> None:
-    result = run("synopsis", "density", synopsis)
     shown = "2 clusters of dense cells in a grid of 432 cells", "age", "weight", " to ", "In no cluster:", "Guarantee:"
-    assert all(part in result.stdout for part in shown)
+    run("synopsis", "density", synopsis, shows=shown)
     summary = json.loads(run("synopsis", "density", synopsis, "--json").stdout)
     assert summary == load_synopsis(synopsis).density_clusters().to_dict()
     assert [abs(one["rows"] - 300) < 60 for one in summary["clusters"]] == [True, True]
-    none = run("synopsis", "density", synopsis, "--min-density", 1000).stdout
-    assert "No cluster of dense cells" in none
-    assert "Nothing stands out of the noise" in none
+    none = "No cluster of dense cells", "Nothing stands out of the noise"
+    run("synopsis", "density", synopsis, "--min-density", 1000, shows=none)
 
 
 def test_too_few_cells_are_one_line_of_warning(run: Run, synopsis: Path) -> None:
     result = run("synopsis", "cut", synopsis, "-k", 500, "--json")
-    assert result.exit_code == 0
     assert len(json.loads(result.stdout)["clusters"]) == 500
     assert result.stderr.count("\n") == 1
     assert result.stderr.startswith("Warning: Synopsis.cut.n_clusters: 500 clusters of 432 cells")
@@ -249,13 +238,12 @@ def test_samples_are_tables(run: Run, synopsis: Path, tmp_path: Path) -> None:
     first, second = (run("synopsis", "sample", synopsis, "-n", 3, "--seed", 4).stdout for _ in range(2))
     assert first == second
     assert len(first.splitlines()) == 4
-    assert run("fit", tmp_path / "rows.csv", "-k", 1, "--epsilon", 1, "--bounds", BOUNDS).exit_code == 0
+    run("fit", tmp_path / "rows.csv", "-k", 1, "--epsilon", 1, "--bounds", BOUNDS)
 
 
 def test_show_is_for_people_machines_and_browsers(run: Run, synopsis: Path, tmp_path: Path) -> None:
-    result = run("synopsis", "show", synopsis, "--report", tmp_path / "s.html")
     shown = "24 x 18 = 432 cells", "width of a cell", "epsilon = 5 (pure)", "1 x grid_counts", "s.html"
-    assert all(part in result.stdout for part in shown)
+    run("synopsis", "show", synopsis, "--report", tmp_path / "s.html", shows=shown)
     summary = json.loads(run("synopsis", "show", synopsis, "--json").stdout)
     assert summary["cells"] == [24, 18]
     assert summary["columns"] == ["age", "weight"]
@@ -272,8 +260,16 @@ def test_show_is_for_people_machines_and_browsers(run: Run, synopsis: Path, tmp_
         ({"--rule": "best"}, "rule: expected one of 'adaptive', 'eugkm', 'rugnik', got 'best'"),
         ({"--rule": "5,x"}, "--rule: expected rugnik, eugkm, adaptive, N or N,N,..., got '5,x'"),
         ({"--rule": 31_623}, "at most 16,777,216 cells, each of which must be noised, got '31623 x 31623 = 1,000,014,129'"),
-        ({"--output": "s.csv"}, "--output: expected a .json or .parquet file, got 's.csv'"),
+        ({"--output": "s.csv"}, "--output: a synopsis is written as JSON or Parquet, got 's.csv'. Choose a name"),
         ({"--output": "none/s.json"}, "there is no folder 'none'"),
+        (
+            {"--kind": "points", "--rule": 5},
+            "--rule: is for a grid, got it with --kind points. Leave it out, or pass --kind grid.",
+        ),
+        ({"--kind": "points", "-k": 5}, "--clusters: is for a grid, got it with --kind points. Pass --max-clusters 5 instead"),
+        ({"--kind": "grid", "--points": 5}, "is for points, got it with --kind grid. Leave it out, or pass --kind points."),
+        ({"--kind": "grid", "--max-clusters": 5}, "--max-clusters: is for points, got it with --kind grid"),
+        ({"--rule": 5, "--points": 5}, "--points: is for points, and --rule for a grid. Leave one of them out."),
     ],
 )
 def test_bad_input_is_one_line_and_free(free: Run, table: Path, tmp_path: Path, changes: dict[str, object], match: str) -> None:
@@ -291,9 +287,9 @@ def test_bad_input_is_one_line_and_free(free: Run, table: Path, tmp_path: Path, 
         (("query",), "Missing argument 'QUERY...'"),
         (("query", ""), "QUERY: expected column=low:high, got ''"),
         (("query", "age=0:10,weight"), "QUERY: expected column=low:high, got 'weight'"),
-        (("query", "age=10:0"), "QUERY: expected low < high for column 'age'"),
+        (("query", "age=10:0"), "QUERY['age']: expected low < high"),
         (("query", "shoe=1:2"), "QUERY: 'shoe' not in the table. The columns are: 'age', 'weight'"),
-        (("sample", "-n", 1, "-o", "rows.txt"), "--output: expected a .csv or .parquet file, got 'rows.txt'"),
+        (("sample", "-n", 1, "-o", "rows.txt"), "--output: synthetic rows are written as CSV or Parquet, got"),
         (("show", "--report", "none/x.html"), "there is no folder 'none'"),
     ],
 )
@@ -301,13 +297,9 @@ def test_bad_questions_are_one_line(refused: Run, synopsis: Path, command: tuple
     refused("synopsis", command[0], synopsis, *command[1:], match=match)
 
 
-@pytest.mark.parametrize("command", [("cut", "-k", 2), ("query", "a=0:1")])
-def test_files_that_are_no_synopsis(refused: Run, release: Path, tmp_path: Path, command: tuple[object, ...]) -> None:
-    name, *rest = command
-    refused("synopsis", name, tmp_path / "none.json", *rest, match="cannot read 'none.json' (No such file or directory)")
-    refused("synopsis", name, release, *rest, match="expected a Cloister synopsis, got another file")
-    (tmp_path / "text.json").write_text("no")
-    refused("synopsis", name, tmp_path / "text.json", *rest, match="'text.json' is not a synopsis")
+def test_files_that_are_no_synopsis(refused: Run, release: Path, tmp_path: Path) -> None:
+    refused("synopsis", "show", tmp_path / "none.json", match="cannot read 'none.json' (No such file or directory)")
+    refused("synopsis", "show", release, match="expected a Cloister synopsis, got another file")
 
 
 def test_inputs_and_files_that_exist_are_kept(refused: Run, run: Run, synopsis: Path, tmp_path: Path) -> None:
@@ -316,28 +308,8 @@ def test_inputs_and_files_that_exist_are_kept(refused: Run, run: Run, synopsis: 
     refused("synopsis", "show", synopsis, "--report", synopsis, "--force", match="is also given as SYNOPSIS")
     (tmp_path / "rows.csv").write_text("old")
     refused("synopsis", "sample", synopsis, "-n", 1, "-o", tmp_path / "rows.csv", match="exists")
-    assert run("synopsis", "sample", synopsis, "-n", 1, "-o", tmp_path / "rows.csv", "--force").exit_code == 0
+    run("synopsis", "sample", synopsis, "-n", 1, "-o", tmp_path / "rows.csv", "--force")
     assert synopsis.read_bytes() == before
-
-
-@pytest.mark.parametrize(
-    ("options", "match"),
-    [
-        (
-            ("--kind", "points", "--rule", 5),
-            "--rule: is for a grid, got it with --kind points. Leave it out, or pass --kind grid.",
-        ),
-        (("--kind", "points", "-k", 5), "--clusters: is for a grid, got it with --kind points. Pass --max-clusters 5 instead"),
-        (
-            ("--kind", "grid", "--points", 5),
-            "--points: is for points, got it with --kind grid. Leave it out, or pass --kind points.",
-        ),
-        (("--kind", "grid", "--max-clusters", 5), "--max-clusters: is for points, got it with --kind grid"),
-        (("--rule", 5, "--points", 5), "--points: is for points, and --rule for a grid. Leave one of them out."),
-    ],
-)
-def test_options_of_the_other_kind_are_refused(free: Run, table: Path, options: tuple[object, ...], match: str) -> None:
-    free("synopsis", "fit", table, "--epsilon", 1, "--bounds", BOUNDS, *options, match=match)
 
 
 def test_a_hint_for_a_grid_is_refused_where_points_are_chosen(refused: Run, wide: Path) -> None:

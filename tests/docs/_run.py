@@ -35,7 +35,7 @@ ONLY_READ = {  # patterns of commands that are not run here, and why
     r"python -m benchmarks\.privacy_unit_speed": "starts a process for each of its measurements, half a minute at any size",
     r"python -m benchmarks\.rivals_env": "installs 0.8 GB of other libraries; tests/benchmarks/test_foreign.py",
     r"python -m benchmarks\.scoreboard --store": "reads runs of an hour; tests/benchmarks/test_scoreboard.py has a few",
-    r"python -m benchmarks\.shared_noise": "a minute at any size; tests/benchmarks/test_shared_noise.py runs its parts",
+    r"python -m benchmarks\.shared_noise": "a minute at any size; tests/benchmarks/test_scripts.py runs its parts",
     r"python -m benchmarks\.scale_out": "starts a process or a cluster for each of its measurements",
     r"python -m benchmarks\.quote": "writes into these pages; tests/benchmarks/test_scripts.py runs it on a copy",
     r"python -m tests\.": "writes a page of docs/; a test compares the page with what would be written",
@@ -191,11 +191,10 @@ def _without(words: list[str], option: str) -> list[str]:
 
 def run_script(words: list[str]) -> tuple[int, str]:
     """Run ``python -m benchmarks.NAME`` in this process, in the current folder; return its exit code and what it said."""
-    module, said = importlib.import_module(words[2]), StringIO()
-    with pytest.MonkeyPatch.context() as patch, redirect_stdout(said), redirect_stderr(said):
-        patch.setattr(sys, "argv", words[2:])
+    said = StringIO()
+    with redirect_stdout(said), redirect_stderr(said):
         try:
-            code = module.main()
+            code = importlib.import_module(words[2]).main(words[3:])
         except SystemExit as end:
             code = end.code
     return int(code or 0), said.getvalue()

@@ -3,29 +3,17 @@
 
 import ast
 import functools
-import importlib.util
 import json
 import subprocess
-import sys
 from collections import Counter
 from pathlib import Path
 
 import pytest
+from tests.mutants import run as RUNNER  # noqa: N812
 
-FOLDER = Path(__file__).parent
-ROOT = FOLDER.parents[1]
-
-
-def load_runner():
-    name = "cloister_mutants_run"
-    spec = importlib.util.spec_from_file_location(name, FOLDER / "run.py")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module  # dataclasses look their module up
-    spec.loader.exec_module(module)
-    return module
+ROOT = Path(__file__).parents[2]
 
 
-RUNNER = load_runner()
 MUTANTS = RUNNER.read_mutants()
 
 

@@ -32,7 +32,7 @@ LACKING = {
 }
 # Where one of them is used nevertheless, and what is done without it.
 GUARDED = {
-    ("audit/_kills.py", "fork"): "each trial has a process of its own",
+    ("audit/_kills.py", "fork"): "processes are spawned",
     ("data/_dask.py", "sysconf"): "the memory is taken as unknown",
     ("privacy/_lease.py", "fcntl"): "Windows locks with msvcrt",
 }
@@ -144,4 +144,4 @@ def test_without_fork_the_audit_of_kills_passes(
     found = run_audit(Settings(quick=True, seed=seed, scale=0.4), checks=["kills"])
     assert found.passed, found.checks[0].violations
     trials = {name: part.cases for name, part in found.checks[0].parts.items() if name != "processes"}
-    assert sum(trials.values()) == 4, trials
+    assert sum(trials.values()) == 7, trials

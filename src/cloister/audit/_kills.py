@@ -11,6 +11,7 @@ import contextlib
 import hashlib
 import json
 import math
+import multiprocessing
 import os
 import signal
 import sqlite3
@@ -49,10 +50,8 @@ KILL = getattr(signal, "SIGKILL", signal.SIGTERM)
 
 
 def _cases(settings: Settings, folder: Path) -> Iterator[Case]:
-    """Yield the trials. They run in a process that has no threads and may therefore fork, else each in one of its own."""
     trials = kill_trials(settings, folder)
-    for number, part in enumerate([trials] if hasattr(os, "fork") else [[trial] for trial in trials]):
-        yield Case(f"processes {number}", "processes", partial(_start, trials=part, plant=settings.plant, folder=folder))
+    yield Case("processes", "processes", partial(_start, trials=trials, plant=settings.plant))
     for trial in trials:
         yield Case(KINDS[trial["kind"]], KINDS[trial["kind"]], partial(_check_trial, trial=trial))
 
@@ -66,13 +65,10 @@ KILLS = Check(
 
 
 def kill_trials(settings: Settings, folder: Path) -> list[dict[str, Any]]:
-    """Return the trials: killed at the n-th debit, at the n-th answer, at a random moment; and races of two.
-
-    A process that cannot fork, as on Windows, can only kill itself: there the last two kinds are left out.
-    """
+    """Return the trials: killed at the n-th debit, at the n-th answer, at a random moment; and races of two."""
     generator = Entropy(settings.seed).public_generator()
     kinds = ["answer", "paid", "random"] * settings.amount(5, 40) + ["race"] * settings.amount(3, 12)
-    trials = [
+    return [
         {
             "kind": kind,
             "at": int(generator.integers(1, 40)),
@@ -85,23 +81,21 @@ def kill_trials(settings: Settings, folder: Path) -> list[dict[str, Any]]:
         }
         for number, kind in enumerate(kinds)
     ]
-    return trials if hasattr(os, "fork") else [trial for trial in trials if trial["kind"] in ("answer", "paid")]
 
 
-def _start(found: CheckResult, *, trials: Sequence[dict[str, Any]], plant: str, folder: Path) -> None:
-    """Run trials in another process, each with a new ledger."""
+def _start(found: CheckResult, *, trials: Sequence[dict[str, Any]], plant: str) -> None:
+    """Run trials, each with a new ledger, from a process that has no threads and may therefore fork."""
     for trial in trials:
         Ledger.create(trial["ledger"], BUDGET).close()
-    plan = folder / "plan.json"
-    plan.write_text(json.dumps({"plant": plant, "trials": list(trials)}), encoding="utf-8")
-    command = [sys.executable, "-c", f"from cloister.audit._kills import run_trials; run_trials({str(plan)!r})"]
+    command = [sys.executable, "-c", "from cloister.audit._kills import run_trials; run_trials()"]
     quiet = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "PYTHONWARNINGS": "ignore"}
-    try:
-        ended = subprocess.run(command, capture_output=True, timeout=TIMEOUT, env=quiet)  # noqa: S603 - our own interpreter
+    plan = json.dumps([plant, trials]).encode()
+    try:  # our own interpreter
+        ended = subprocess.run(command, input=plan, capture_output=True, timeout=TIMEOUT, env=quiet)  # noqa: S603
     except subprocess.TimeoutExpired:
         found.violation(f"they did not end within {TIMEOUT:g} seconds")
         return
-    if ended.returncode and hasattr(os, "fork"):
+    if ended.returncode:
         found.violation(f"the process that starts others ended with code {ended.returncode}")
 
 
@@ -166,43 +160,31 @@ def _counts_as(lines: Sequence[dict[str, Any]]) -> float:
 # -- in the process that is killed ---------------------------------------------------------------------------------------
 
 
-def run_trials(plan: str) -> None:
-    """Run all trials of a plan, a JSON file."""
-    read = json.loads(Path(plan).read_text(encoding="utf-8"))
-    with planted(read["plant"]):
-        for trial in read["trials"]:
-            _run(trial)
+def run_trials() -> None:
+    """Run the trials that standard input lists, each in one or two processes: forked, or on Windows spawned."""
+    plant, trials = json.load(sys.stdin)
+    context: Any = multiprocessing.get_context("fork" if hasattr(os, "fork") else "spawn")
+    for trial in trials:
+        ready = context.Barrier(trial["processes"])
+        given = [(plant, trial, number, ready) for number in range(trial["processes"])]
+        children = [context.Process(target=_fit_until_refused, args=each) for each in given]
+        for child in children:
+            child.start()
+        if trial["kind"] == "random":
+            answers, until = Path(trial["answers"]), time.monotonic() + 20
+            while not (answers.exists() and answers.stat().st_size) and time.monotonic() < until:
+                time.sleep(0.001)
+            time.sleep(trial["delay"])
+            os.kill(children[0].pid, KILL)
+        for child in children:
+            child.join()
 
 
-def _run(trial: dict[str, Any]) -> None:
-    if not hasattr(os, "fork"):  # the trial ends this process
-        _fit_until_refused(trial, 0)
-        return
-    (start, go), children = os.pipe(), []
-    for number in range(trial["processes"]):
-        children.append(os.fork())
-        if not children[-1]:  # in the child
-            try:
-                os.close(go)
-                os.read(start, 1)
-                _fit_until_refused(trial, number)
-            finally:
-                os._exit(0)
-    os.close(start)
-    os.close(go)  # all start at the same moment
-    if trial["kind"] == "random":
-        answers, until = Path(trial["answers"]), time.monotonic() + 20
-        while not (answers.exists() and answers.stat().st_size) and time.monotonic() < until:
-            time.sleep(0.001)
-        time.sleep(trial["delay"])
-        os.kill(children[0], KILL)
-    for child in children:
-        os.waitpid(child, 0)
-
-
-def _fit_until_refused(trial: dict[str, Any], number: int) -> None:
+def _fit_until_refused(plant: str, trial: dict[str, Any], number: int, ready: Any) -> None:
     rows = np.linspace(-0.9, 0.9, 60).reshape(-1, 2)
+    ready.wait()  # all start at the same moment
     with (
+        planted(plant),
         Ledger.open(trial["ledger"]) as ledger,
         open(trial["answers"], "ab", buffering=0) as answers,
         swapped("cloister.cluster._base:Vault", _reporting(answers.write, trial)),

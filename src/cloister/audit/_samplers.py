@@ -16,12 +16,12 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import betainc, betaincc, ndtri
+from scipy.stats import binom, expon, halfnorm
 
-from cloister.audit._attacks import NO_ROWS, open_vault
+from cloister.audit._attacks import ADD, NO_ROWS, open_vault
 from cloister.audit._findings import FALSE_ALARM, Case, Check, CheckResult, Settings
 from cloister.audit._plants import wrapped
-from cloister.columns import FloatArray, IntArray, Relation
+from cloister.columns import FloatArray, IntArray
 from cloister.privacy import GDP, Cost, Entropy, PureDP, Query
 from cloister.questions import NearestCounts
 from cloister.rivals import SetCosts
@@ -30,7 +30,6 @@ SHARE = 0.4  # of the false-alarm rate
 N_TESTS = 1_000  # a bound on their number, which the rate is divided by
 SIZE = 1 << 15  # draws an answer
 QUESTION = NearestCounts(points=np.linspace(-1, 1, SIZE)[:, None])
-ADD = Relation.ADD_REMOVE
 FINE, WIDE = 64.0, 1e6  # scales at which rounding hides nothing, and at which ties are a ppm
 SCALES = (0.4, 1.0, 7.3, FINE, WIDE)
 BULK = (0.02, 0.1, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 2.5, 3.0, 4.0, 4.5)  # scales
@@ -51,8 +50,7 @@ class Law:
     name: str
     cost: Callable[[float], Cost]  # of a count, whose noise has a scale of one over it
     shift: float
-    beyond: Callable[[float], float]  # the probability that a standard deviate is at least so large
-    inverse: Callable[[float], float]
+    deviate: Any  # the distribution of the size of a standard deviate, of scipy.stats
     tail: Callable[[int, float], float]  # the probability that an integer of a scale is at least so large; from 1 on
     levels: tuple[int, ...]  # whole parts that are forced
 
@@ -72,8 +70,7 @@ GAUSSIAN = Law(
     name="gaussian",
     cost=GDP,
     shift=0.5,
-    beyond=lambda point: math.erfc(point / math.sqrt(2)),
-    inverse=lambda part: float(-ndtri(part / 2)),
+    deviate=halfnorm,
     tail=gaussian_tail,
     levels=(2, 3, 4, 5, 6, 7),
 )
@@ -81,8 +78,7 @@ LAPLACE = Law(
     name="laplace",
     cost=PureDP,
     shift=0.0,
-    beyond=lambda point: math.exp(-point),
-    inverse=lambda part: -math.log(part),
+    deviate=expon,
     tail=laplace_tail,
     levels=(2, 6, 10, 14, 16, 18, 22, 26),
 )
@@ -123,9 +119,8 @@ def _test(found: CheckResult, hits: npt.NDArray[np.bool_], probability: float, m
 
 def binomial_chance(count: int, total: int, probability: float) -> float:
     """Return the chance of a count at least as unusual, on its side, among `total` tosses: twice the smaller tail."""
-    upper = 1.0 if count <= 0 else float(betainc(count, total - count + 1, probability))
-    lower = 1.0 if count >= total else float(betaincc(count + 1, total - count, probability))
-    return min(1.0, 2 * min(upper, lower))
+    upper, lower = binom.sf(count - 1, total, probability), binom.cdf(count, total, probability)
+    return min(1.0, 2 * float(min(upper, lower)))
 
 
 # -- one distribution ----------------------------------------------------------------------------------------------------
@@ -162,9 +157,10 @@ def _forced(test: Callable[..., None], law: Law, level: int, asks: int, seed: in
     with wrapped(("cloister.privacy._samplers:_wholes", conditioned)):
         draws, stated = _draws(law, FINE, asks, seed)
     for part in PARTS:
-        least = math.ceil(law.inverse(part * law.beyond(level)) * stated + law.shift)
+        beyond = float(law.deviate.sf(level))
+        least = math.ceil(law.deviate.isf(part * beyond) * stated + law.shift)
         cut = (least - law.shift) / stated
-        test(np.abs(draws) >= least, law.beyond(cut) / law.beyond(level), f"beyond {cut:.2f}")
+        test(np.abs(draws) >= least, float(law.deviate.sf(cut)) / beyond, f"beyond {cut:.2f}")
 
 
 def words_below(whole: int, power: int) -> int:
@@ -220,7 +216,7 @@ def _independence(test: Callable[..., None], law: Law, asks: int, seed: int) -> 
     first, second = (np.concatenate([answers[side].value for answers in together]) for side in (0, 1))
     (after, stated), (other, _) = (_draws(law, WIDE, asks, seed + turn) for turn in (0, 1))
     fresh, again = (_draws(law, WIDE, asks, None)[0] for _ in range(2))
-    median = round(law.inverse(0.5) * stated)
+    median = round(law.deviate.isf(0.5) * stated)
     large = law.tail(median, stated)
     for pair, one, two in (
         ("neighbouring draws", first[::2], first[1::2]),  # no draw is in two pairs, so the pairs are independent

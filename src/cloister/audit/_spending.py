@@ -24,7 +24,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from scipy.special import log_ndtr, ndtri_exp
 
-from cloister.audit._attacks import CHOICE, HUGE, open_vault
+from cloister.audit._attacks import ADD, CHOICE, HUGE, open_vault
 from cloister.audit._findings import Case, Check, CheckResult, Settings
 from cloister.audit._methods import GUARANTEES, METHODS, make_fit
 from cloister.audit._replay import PUBLIC_OF_EVENT, record
@@ -35,7 +35,6 @@ from cloister.privacy import GDP, Cost, Entropy, Event, Guarantee, Ledger, PureD
 from cloister.questions import Question, RowCount
 from cloister.synopsis import Synopsis, read_synopsis
 
-ADD = Relation.ADD_REMOVE
 SLACK = 1e-12  # of floating-point addition
 DELTA_SLACK = 1e-6  # of a delta: it moves far more than the mu behind it
 

@@ -30,7 +30,7 @@ VIOLATED = 1
 @option("--engine", "engines", multiple=True, metavar="NAME", help="Only this engine; may be repeated.")
 @option("-o", "--output", default="cloister-audit.html", metavar="FILE", help="The page, replaced if it exists.")
 @JSON
-@option("--seed", type=int, help="Repeat an audit. Default: a new one every time.")
+@option("--seed", type=click.IntRange(0, 2**32 - 1), help="Repeat an audit. Default: a new one every time.")
 @option("-q", "--quiet", is_flag=True, help="No progress.")
 def audit(
     *, plant: str | None, list_plants: bool, checks: tuple[str, ...], output: str, as_json: bool, quiet: bool, **options: Any
@@ -50,6 +50,7 @@ def audit(
       cloister audit --plant all
     """  # noqa: D301
     from cloister.audit import PLANTS, Settings, audit_html, run_audit, run_plants
+    from cloister.privacy import Entropy
 
     if list_plants:
         listed = [{"name": one.name, "description": one.description, "check": one.check} for one in PLANTS.values()]
@@ -62,7 +63,8 @@ def audit(
     if plant is not None and plant != ALL and plant not in PLANTS:
         raise ParameterError(f"--plant: expected 'all' or one of {', '.join(PLANTS)}, got {plant!r}. See --list-plants.")
     one_plant = "" if plant in (None, ALL) else str(plant)
-    options["seed"] = _seed(options["seed"])
+    if options["seed"] is None:
+        options["seed"] = int(Entropy(None).words(1)[0]) >> 32
     settings = Settings(**{**options, "quick": options["quick"] or bool(one_plant)}, plant=one_plant)
     if plant == ALL:
         with _progress(enabled=not quiet) as watch:
@@ -81,16 +83,6 @@ def audit(
     else:
         _print_audit(open_console(error=target.is_standard), result, "" if target.is_standard else output)
     return 0 if result.passed else VIOLATED
-
-
-def _seed(seed: int | None) -> int:
-    from cloister.privacy import Entropy
-
-    if seed is None:
-        return int(Entropy(None).words(1)[0]) >> 32
-    if not 0 <= seed < 1 << 32:
-        raise ParameterError(f"--seed: expected a whole number from 0 to {(1 << 32) - 1}, got {seed}. Pass another one.")
-    return seed
 
 
 @contextmanager

@@ -6,7 +6,6 @@ Files are JSON or TOML, as ``cloister schema`` drafts them, or CSV with the head
 
 import csv
 import json
-import math
 import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -25,14 +24,16 @@ PRIVATE = "private"
 NUMBER = r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
 DAY = r"\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d)?Z?)?"
 LEVEL = r"[^|,;:=\s]+"
-ALL_COLUMNS = re.compile(rf"\s*({NUMBER})\s*[,:;\s]\s*({NUMBER})\s*")
-ONE_COLUMN = re.compile(
-    rf"\s*(.+?)\s*=\s*(?:(?P<low>{NUMBER})\s*:\s*(?P<high>{NUMBER})|(?P<first>{DAY})\s*:\s*(?P<last>{DAY})"
-    rf"|(?P<word>(?i:flag|private)|[a-z]+(?=:))(?P<values>(?::[^,;:=|\s]+)*)|(?P<levels>{LEVEL}(?:\|{LEVEL})+))\s*(?:[,;\s]\s*|$)"
+ALL_COLUMNS = re.compile(rf"\s*(?:({NUMBER})\s*[,:;\s]\s*({NUMBER})|(?i:{PRIVATE}))\s*")
+ONE_COLUMN = re.compile(  # the name; low and high, a word and its values, or levels
+    rf"\s*(.+?)\s*=\s*(?:({NUMBER}|{DAY})\s*:\s*({NUMBER}|{DAY})"
+    rf"|((?i:flag|private)|[a-z]+(?=:))((?::[^,;:=|\s]+)*)|({LEVEL}(?:\|{LEVEL})+))\s*(?:[,;\s]\s*|$)"
 )
 ONE_CATEGORY = re.compile(r"\s*([^=]+?)\s*=\s*([^=,;:]*\|[^=,;:]*)")  # alone, its levels may hold spaces
 BOUNDS, QUERY = "--bounds", "QUERY"
-FORMS = {
+EVERY = "all columns"  # what a pair without a name is for
+FORMS = {BOUNDS: "low,high or column=low:high or a JSON, TOML or CSV file", QUERY: "column=low:high"}
+REMEDIES = {
     BOUNDS: "Columns may also be sex=f|m, smoker=flag, admitted=2020-01-01:2026-12-31, hour=cyclic:24, "
     "dose=number:1:10000:log, income=private.",
     QUERY: "See 'cloister synopsis query --help'.",
@@ -69,10 +70,6 @@ class Bounds:
                 f"{self.option}: no bounds for {_list(missing)}. Add {missing[0]}=low:high, or a pair low,high for the rest."
             )
         return {name: self.named.get(name, self.default) for name in columns}
-
-    def pairs(self, columns: Sequence[str]) -> list[Pair]:
-        """Return one interval per column, where all are numbers with bounds."""
-        return list(self.of(columns).values())
 
     def refuse_declared(self, command: str) -> None:
         """Refuse what is no number with bounds, where a command takes nothing else."""
@@ -111,7 +108,7 @@ def read_query(value: str) -> Bounds:
     """
     found = _collect(_read_inline(value, option=QUERY), option=QUERY)
     if not found.are_pairs:
-        raise ParameterError(f"{QUERY}: expected column=low:high, got {value!r}. {FORMS[QUERY]}")
+        raise _unread(value, QUERY)
     return found
 
 
@@ -136,30 +133,26 @@ def _twice(name: str, option: str = BOUNDS) -> ParameterError:
     return ParameterError(f"{option}: column {name!r} has bounds twice. Keep one of them.")
 
 
+def _unread(value: str, option: str) -> ParameterError:
+    return ParameterError(f"{option}: expected {FORMS[option]}, got {value!r}. {REMEDIES[option]}")
+
+
 # -- in words -----------------------------------------------------------------------------------------------------------
 
 
 def _read_value(value: str) -> Entries:
     """Read one value of ``--bounds``: words, or the name of a file."""
-    if ALL_COLUMNS.fullmatch(value) or value.strip().lower() == PRIVATE:
-        return _read_inline(value)
     with suppress(OSError, ValueError):  # a null, or a name that is too long
-        if Path(value).is_file():
+        if not ALL_COLUMNS.fullmatch(value) and Path(value).is_file():
             return _read_file(Path(value))
-    if ONE_COLUMN.match(value) or ONE_CATEGORY.fullmatch(value):
-        return _read_inline(value)
     if value.lower().endswith(FILES) and "=" not in value:
         raise ParameterError(f"--bounds: there is no file {value!r}. Check the path, or draft one with 'cloister schema'.")
-    raise ParameterError(
-        f"--bounds: expected low,high or column=low:high or a JSON, TOML or CSV file, got {value!r}. {FORMS[BOUNDS]}"
-    )
+    return _read_inline(value)
 
 
 def _read_inline(value: str, *, option: str = BOUNDS) -> Entries:
     if matched := ALL_COLUMNS.fullmatch(value):
-        yield None, _pair_of("all columns", matched[1], matched[2], option=option)
-    elif value.strip().lower() == PRIVATE:
-        yield None, PRIVATE
+        yield None, PRIVATE if matched[1] is None else _read_column(EVERY, list(matched.groups()), option=option)
     elif matched := ONE_CATEGORY.fullmatch(value):
         yield matched[1], _read_column(matched[1], {"levels": [level.strip() for level in matched[2].split("|")]})
     else:
@@ -167,38 +160,32 @@ def _read_inline(value: str, *, option: str = BOUNDS) -> Entries:
         while position < len(value) or not value:
             matched = ONE_COLUMN.match(value, position)
             if matched is None:
-                raise ParameterError(f"{option}: expected column=low:high, got {value[position:]!r}. {FORMS[option]}")
-            yield matched[1], _inside(matched, option)
+                raise _unread(value[position:], option)
+            yield matched[1], _read_column(matched[1], _as_in_a_file(*matched.groups()), option=option)
             position = matched.end()
 
 
-def _inside(matched: re.Match[str], option: str) -> Inside:
-    """Return what one column is, from the part of the pattern that it matched."""
-    name, found = matched[1], matched.groupdict()
-    if found["low"] is not None:
-        return _pair_of(f"column {name!r}", found["low"], found["high"], option=option)
-    if found["first"] is not None:
-        return _read_column(name, [found["first"], found["last"]])
-    if found["word"] is None:
-        return _read_column(name, {"levels": found["levels"].split("|")})
-    word, values = found["word"].lower(), found["values"].split(":")[1:]
-    return _read_column(name, _in_order(name, word, values) if values else word)
-
-
-def _in_order(name: str, word: str, values: Sequence[str]) -> dict[str, Any]:
-    """Return what stands behind the word of a kind, by name: numbers where they can be read as such."""
+def _as_in_a_file(name: str, low: str, high: str, word: str, values: str, levels: str) -> Any:
+    """Return what a file would say of a column, from the parts of the pattern that matched."""
     from cloister.columns import KINDS
 
-    names = (*KINDS[word].needs, *KINDS[word].inline) if word in KINDS else ()
-    if word in KINDS and len(values) > len(names):
+    if low is not None:
+        return [low, high]
+    if levels is not None:
+        return {"levels": levels.split("|")}
+    if not values:
+        return word.lower()
+    given, names = values.split(":")[1:], (*KINDS[word].needs, *KINDS[word].inline) if word in KINDS else ()
+    if word in KINDS and len(given) > len(names):
         form = ":".join((word, *map(str.upper, names)))
-        raise ParameterError(f"--bounds: column {name!r}: expected {name}={form}, got {len(values)} values. Leave some out.")
-    return {"type": word, **dict(zip(names, map(_number_or_word, values), strict=False))}
+        raise ParameterError(f"--bounds: column {name!r}: expected {name}={form}, got {len(given)} values. Leave some out.")
+    return {"type": word, **dict(zip(names, map(_number_or_word, given), strict=False))}
 
 
-def _number_or_word(value: str) -> float | str:
+def _number_or_word(value: Any) -> Any:
+    """Return text as the number that it says, if it says one, and everything else as it is."""
     with suppress(ValueError):
-        return float(value)
+        return float(value) if isinstance(value, str) else value
     return value
 
 
@@ -251,57 +238,30 @@ def _refuse_twice(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 # -- one column ---------------------------------------------------------------------------------------------------------
 
 
-def _read_column(name: str, value: Any, *, file: str | None = None) -> Inside:
+def _read_column(name: str, value: Any, *, option: str = BOUNDS, file: str | None = None) -> Inside:
     """Return what one column is: a pair of numbers where nothing else is said of it, otherwise a declaration."""
-    value = _complete(name, value, file)
-    if _is_pair(value):
-        return _pair_of(f"column {name!r}", *value)
     from cloister.columns import declare_columns
 
+    value = _complete(name, value, file)
     try:
-        declared = declare_columns("--bounds", {name: value})[name]
+        declared = declare_columns(option, {name: value})[name]
     except ParameterError as error:
         problem = str(error)
     else:
         pair = declared.interval
-        return pair if declare_columns("--bounds", {name: pair})[name] == declared else declared
-    raise ParameterError(problem if repr(name) in problem else f"--bounds: column {name!r}: {problem}")
-
-
-def _is_pair(value: Any) -> bool:
-    """Whether a value is two ends that are not both text, which might be dates."""
-    if not isinstance(value, list | tuple) or len(value) != 2 or any(isinstance(end, bool) for end in value):
-        return False
-    for end in value:
-        with suppress(TypeError, ValueError):
-            float(end)
-            return True
-    return False
-
-
-def _pair_of(owner: str, low: Any, high: Any, *, option: str = BOUNDS) -> Pair:
-    """Return two numbers as an interval."""
-    pair = None
-    with suppress(TypeError, ValueError):
-        pair = (float(low), float(high))
-    if pair is None:
-        raise ParameterError(f"{option}: expected two numbers for {owner}, got {low!r} and {high!r}. Pass low:high.")
-    if not (math.isfinite(pair[0]) and math.isfinite(pair[1]) and pair[0] < pair[1]):
-        raise ParameterError(
-            f"{option}: expected low < high for {owner}, got {pair[0]:g} and {pair[1]:g}. Swap the two, or widen them."
-        )
-    return pair
+        return pair if declare_columns(option, {name: pair})[name] == declared else declared
+    raise ParameterError(problem if repr(name) in problem else f"{option}: column {name!r}: {problem}")
 
 
 def _complete(name: str, value: Any, file: str | None) -> Any:
-    """Return an entry of a draft as it was filled in; what was not is refused."""
-    if not isinstance(value, Mapping):
-        return value
+    """Return an entry with its numbers read, of a draft as it was filled in; what was not is refused."""
     from cloister.columns import KINDS
 
-    given = dict(value)
-    if set(given) == {"low", "high"} and None not in given.values():
-        return [given["low"], given["high"]]
+    if isinstance(value, list):
+        return [_number_or_word(end) for end in value]
+    if not isinstance(value, Mapping):
+        return value
+    given = {part: _number_or_word(one) if part in ("low", "high") else one for part, one in value.items()}
     lacking = [part for part in ("low", "high", "levels") if part in given and given[part] in (None, "", [])]
     if given.get("low") == "private" and lacking == ["high"]:
         return {part: one for part, one in given.items() if part != "high"}

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """``cloister fit`` and ``cloister synopsis fit``: spend budget on a file, then print and write what may be published."""
 
-import os
 from collections.abc import Mapping
 from typing import Any
 
@@ -21,15 +20,17 @@ from cloister.cli._options import (
     output_options,
     own_parameters,
 )
-from cloister.cli._output import RELEASE, STANDARD_OUTPUT, SYNOPSIS
+from cloister.cli._output import RELEASE, SYNOPSIS
 from cloister.cli._private import fit_privately
 from cloister.exceptions import ParameterError
 from cloister.methods import METHODS, commands
 
 GRID, POINTS = METHODS["GridSynopsis"], METHODS["PointSynopsis"]
 GRID_COLUMNS = 3  # up to so many columns of numbers, auto chooses a grid
-GRID_OPTIONS = {"n_clusters": "--clusters", "rule": "--rule", "counts": "--counts"}
-POINT_OPTIONS = {"max_clusters": "--max-clusters", "n_points": "--points"}
+OWN_OPTIONS = {  # of the kinds of synopses
+    "grid": {"n_clusters": "--clusters", "rule": "--rule", "counts": "--counts"},
+    "points": {"max_clusters": "--max-clusters", "n_points": "--points"},
+}
 
 
 @click.command(short_help="Cluster a table under a privacy guarantee.", epilog=method_lines(commands().values()))
@@ -158,14 +159,9 @@ def fit_synopsis(data: str, kind: str, **options: Any) -> None:
           --ledger budget.sqlite --output synopsis.parquet --report report.html
       cloister synopsis fit patients.parquet --kind points --epsilon 1 --bounds schema.json --output synopsis.json
     """  # noqa: D301
-    from cloister.synopsis import file_kind
-
-    output = options["output"]
-    if output is not None and output != STANDARD_OUTPUT and not is_device(output):
-        file_kind("--output", output)
-    given = [word for name, word in POINT_OPTIONS.items() if options[name] is not None]
-    if given and (cells := [name for name in ("rule", "counts") if options[name] is not None]):
-        raise ParameterError(f"{given[0]}: is for points, and --{cells[0]} for a grid. Leave one of them out.")
+    points, cells = _given("points", options), _given("grid", {**options, "n_clusters": None})
+    if points and cells:
+        raise ParameterError(f"{points[0]}: is for points, and {cells[0]} for a grid. Leave one of them out.")
     if kind != "auto":
         _refuse_other(kind, f"--kind {kind}", options)
 
@@ -181,16 +177,11 @@ def fit_synopsis(data: str, kind: str, **options: Any) -> None:
     fit_privately(SYNOPSIS, data, {**options, "n_clusters": n_clusters}, run)
 
 
-def is_device(path: str) -> bool:
-    """Whether a path is neither a file nor a folder, such as a pipe."""
-    return os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path)
-
-
 def _why_points(options: Mapping[str, Any], parameters: Mapping[str, Any], n_columns: int) -> str:
     """Say why points are fitted and not a grid, by public facts: options, and how many columns there are of what kind."""
     if options["rule"] is not None or options["counts"] is not None:
         return ""
-    if given := [word for name, word in POINT_OPTIONS.items() if options[name] is not None]:
+    if given := _given("points", options):
         return " and ".join(given)
     if n_columns > GRID_COLUMNS:
         return f"{n_columns} columns"
@@ -204,10 +195,12 @@ def _why_points(options: Mapping[str, Any], parameters: Mapping[str, Any], n_col
 
 def _refuse_other(kind: str, why: str, options: Mapping[str, Any]) -> None:
     """Refuse options of the kind that is not fitted."""
-    others, owner, other = (POINT_OPTIONS, "points", "points") if kind == "grid" else (GRID_OPTIONS, "a grid", "grid")
-    for name, word in others.items():
-        if options[name] is not None:
-            remedy = f"Leave it out, or pass --kind {other}."
-            if name == "n_clusters":
-                remedy = f"Pass --max-clusters {options[name]} instead, or --kind grid."
-            raise ParameterError(f"{word}: is for {owner}, got it with {why}. {remedy}")
+    other, owner = ("points", "points") if kind == "grid" else ("grid", "a grid")
+    for word in _given(other, options):
+        instead = f"Pass --max-clusters {options['n_clusters']} instead" if word == "--clusters" else "Leave it out"
+        raise ParameterError(f"{word}: is for {owner}, got it with {why}. {instead}, or pass --kind {other}.")
+
+
+def _given(kind: str, options: Mapping[str, Any]) -> list[str]:
+    """Return the options of one kind of synopsis that were given."""
+    return [word for name, word in OWN_OPTIONS[kind].items() if options[name] is not None]

@@ -129,7 +129,7 @@ def compare(public: str | None, *, as_json: bool, **options: Any) -> None:
         bounds.refuse_declared("compare")
         ids = {} if options["privacy_unit"] is None else {"privacy_unit": options["privacy_unit"]}
         rows = open_table(public, bounds, split_names(options["columns"]), where="compare", **ids, **file_settings(options))
-        widths = [high - low for low, high in bounds.pairs(rows.feature_names or ())]
+        widths = [high - low for low, high in bounds.of(rows.feature_names or ()).values()]
         scaling = "bounds" if max(widths) > min(widths) * (1 + 1e-12) else "none"
         settings |= {"rows": rows, "bounds": domain_of(rows, bounds), "scaling": scaling}
     if options["methods"] is not None:

@@ -31,6 +31,8 @@ REPORT_ENDS = (".html", ".htm")
 class Target:
     """One output: a file, a device, or standard output."""
 
+    finish: Callable[[], None]  # lets a draft take its place now, so that nothing that fails later can lose what it holds
+
     def __init__(self, path: str, stream: IO[bytes]) -> None:
         self.path = path
         self.is_standard = path == STANDARD_OUTPUT
@@ -40,13 +42,6 @@ class Target:
         """Write bytes as they are, and text as UTF-8."""
         self._stream.write(content.encode() if isinstance(content, str) else content)
         self._stream.flush()
-
-    def finish(self) -> None:
-        """Let the draft of a file take its place now, so that nothing that fails later can lose what it holds."""
-        draft = Path(str(getattr(self._stream, "name", "")))
-        if not self.is_standard and draft.suffix == ".draft" and draft.is_file():
-            self._stream.close()
-            draft.replace(self.path)
 
 
 @contextmanager
@@ -91,7 +86,7 @@ def refuse_same(read: Named, written: Named) -> None:
 def refuse_ending(option: str, path: str | None, ends: Sequence[str], *, what: str, remedy: str = "") -> None:
     """Refuse a name that promises another kind of file; one without an ending promises nothing."""
     ending = "" if path is None or path == STANDARD_OUTPUT else os.path.splitext(path)[1].lower()
-    if ends and ending and ending not in ends:
+    if ending and ending not in ends:
         more = f", or {remedy}" if remedy else ""
         raise ParameterError(f"{option}: {what}, got {path!r}. Choose a name that ends in {ends[0]}{more}.")
 
@@ -109,20 +104,18 @@ class OutputOptions:
     quiet: bool = False
 
     @classmethod
-    def read(
-        cls, options: Mapping[str, Any], inputs: Named, *, output_ends: Sequence[str] = (), seed: int | None = None
-    ) -> Self:
+    def read(cls, options: Mapping[str, Any], inputs: Named, product: "Product", *, seed: int | None = None) -> Self:
         """Return those among the options of a command; refuse what gets in each other's way, or in that of the inputs.
 
-        `inputs` are options and paths, `output_ends` how the name of the output may end, if it has an end. `seed` is that of
-        the fit to come, which is refused before it spends anything.
+        `inputs` are options and paths, `product` is what the output will hold. `seed` is that of the fit to come, which is
+        refused before it spends anything.
         """
         found = cls(**{field.name: options[field.name] for field in fields(cls) if field.name in options})
         found.refuse_seeded(seeded=seed is not None)
         if found.as_json and STANDARD_OUTPUT in found.paths.values():
             raise ParameterError("--json: standard output is taken by '-'. Write to a file instead.")
         refuse_same(inputs, [(f"--{name}", path) for name, path in found.paths.items()])
-        refuse_ending("--output", found.output, output_ends, what="a release is written as JSON")
+        refuse_ending("--output", found.output, product.ends, what=product.written)
         remedy = "print it to PDF from a browser" if (found.report or "").lower().endswith(".pdf") else ""
         refuse_ending("--report", found.report, REPORT_ENDS, what="the report is one HTML file", remedy=remedy)
         return found
@@ -143,10 +136,13 @@ class OutputOptions:
     @contextmanager
     def open(self) -> Iterator[dict[str, Target]]:
         """Try and open what will be written, before anything is spent."""
+        targets: dict[str, Target] = {}
         with ExitStack() as stack:
-            yield {
-                name: stack.enter_context(open_target(f"--{name}", path, force=self.force)) for name, path in self.paths.items()
-            }
+            for name, path in self.paths.items():
+                own = stack.enter_context(ExitStack())
+                targets[name] = own.enter_context(open_target(f"--{name}", path, force=self.force))
+                targets[name].finish = own.close
+            yield targets
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -159,7 +155,8 @@ class Product:
     display: Callable[["Console", Any], None]
     encode: Callable[[Any, str], str | bytes] = lambda value, path: b""  # the value and the path
     receipt: Callable[[Any], "Receipt"] = attrgetter("receipt")
-    ends: tuple[str, ...] = ()  # how the name of its file may end; empty where that is checked elsewhere
+    written: str = ""  # says as what
+    ends: tuple[str, ...] = ()  # how the name of its file may end, if it has an end
 
 
 def publish_found(product: Product, value: Any, options: OutputOptions) -> None:
@@ -215,9 +212,12 @@ def publish(
         console.print(f"{kept}: what was spent stays spent.")
 
 
-def read_published(path: str, load: Callable[[str], Any], read: Callable[..., Any]) -> Any:
-    """Read what was published from a file, or from standard input for ``-``."""
-    return load(path) if path != STANDARD_OUTPUT else read(sys.stdin.buffer.read(), name="standard input")
+def read_published(kind: str, path: str) -> Any:
+    """Read a release or a synopsis from a file, or from standard input for ``-``."""
+    module = import_module(f"cloister.{kind}")  # not before it is needed
+    if path == STANDARD_OUTPUT:
+        return getattr(module, f"read_{kind}")(sys.stdin.buffer.read(), name="standard input")
+    return getattr(module, f"load_{kind}")(path)
 
 
 def on_terminal() -> bool:
@@ -241,6 +241,7 @@ RELEASE = Product(
         name: one for name, one in _of_report("summary")(release).items() if name not in ("map", "panels")
     },
     display=print_release,
+    written="a release is written as JSON",
     ends=(".json",),
 )
 SYNOPSIS = Product(
@@ -249,6 +250,8 @@ SYNOPSIS = Product(
     report=_of_report("synopsis_html"),
     summary=_of_report("synopsis_summary"),
     display=print_synopsis,
+    written="a synopsis is written as JSON or Parquet",
+    ends=(".json", ".parquet"),
 )
 CHOICE = Product(  # is not written; its report and its receipt are those of the synopsis
     name="choice",

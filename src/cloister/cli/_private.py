@@ -26,7 +26,7 @@ DESCRIBED = "--describe-columns"
 def fit_privately(product: Product, data: str, options: dict[str, Any], run: Callable[[dict[str, Any], "Rows"], Any]) -> None:
     """Check everything, fit, write and print. `run` gets the parameters that all estimators share, and the rows."""
     inputs = [("DATA", data), ("--ledger", options["ledger"])]
-    output = OutputOptions.read(options, inputs, output_ends=product.ends, seed=options["random_state"])
+    output = OutputOptions.read(options, inputs, product, seed=options["random_state"])
     bounds, described = read_bounds(options["bounds"]), _read_described(options.get("describe_columns", ()))
     columns = split_names(options["columns"])
     rows = open_table(data, bounds, columns, described=described, where="fit", **source_options(options))
@@ -94,8 +94,8 @@ def domain_of(rows: "Rows", bounds: Bounds, *, described: Collection[str] = ()) 
     columns = [name for name in rows.feature_names or () if name not in described]
     if described or not bounds.are_pairs:
         return bounds.of(columns)
-    pairs = bounds.pairs(columns)
-    return Box([low for low, _ in pairs], [high for _, high in pairs])
+    low, high = zip(*bounds.of(columns).values(), strict=True)
+    return Box(low, high)
 
 
 def shared_parameters(ledger: "Ledger | None", options: dict[str, Any]) -> dict[str, Any]:

@@ -36,10 +36,8 @@ def show(release: str, **options: Any) -> None:
       cloister show release.json --report report.html
       cloister show release.json --json | jq .clusters
     """  # noqa: D301
-    from cloister.release import load_release, read_release
-
-    output = OutputOptions.read(options, [("RELEASE", release)])
-    publish_found(RELEASE, read_published(release, load_release, read_release), output)
+    output = OutputOptions.read(options, [("RELEASE", release)], RELEASE)
+    publish_found(RELEASE, read_published("release", release), output)
 
 
 @click.command(short_help="Label the rows of a table by a release.")
@@ -68,14 +66,12 @@ def predict(release: str, data: str, output: str, *, keep: tuple[str, ...], forc
       cloister predict release.json new.parquet --keep patient_id --output labels.csv
       cloister predict release.json new.csv | sort | uniq -c
     """  # noqa: D301
-    from cloister.release import load_release, read_release
-
     if output.lower().endswith((".parquet", ".pq")):
         raise ParameterError(f"--output: labels are written as CSV, got {output!r}. Choose a name that ends in .csv.")
     refuse_same([("RELEASE", release), ("NEW_DATA", data)], [("--output", output)])
     if twice := [name for name in keep if keep.count(name) > 1]:
         raise ParameterError(f"--keep: column {twice[0]!r} is named twice. Keep one of them.")
-    blocks = _label_blocks(read_published(release, load_release, read_release), data, keep, text)
+    blocks = _label_blocks(read_published("release", release), data, keep, text)
     with open_target("--output", output, force=force) as target:
         for lines in blocks:
             target.write(lines.encode("utf-8", "replace"))  # JSON can write half a letter, UTF-8 cannot

@@ -97,7 +97,7 @@ def source_target(target: str, source: str | None, *, plan: bool, **options: Any
         raise click.MissingParameter(param_type="option", param_hint="'--source'")
     if not plan:
         inputs = [("TARGET", target), ("--source", source), ("--ledger", options["ledger"])]
-        output = OutputOptions.read(options, inputs, output_ends=RELEASE.ends, seed=options["random_state"])
+        output = OutputOptions.read(options, inputs, RELEASE, seed=options["random_state"])
     columns, settings = split_names(options["columns"]), {"n_jobs": options["n_jobs"], **file_settings(options)}
     if options["bounds"]:
         bounds = read_bounds(options["bounds"])

@@ -8,18 +8,18 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from cloister.cli._bounds import read_query
-from cloister.cli._fit import fit_synopsis, is_device
+from cloister.cli._fit import fit_synopsis
 from cloister.cli._options import ALLOW_SEEDED, CLUSTERS, FORCE, JSON, RELEASE_OUTPUT, option, report_options
 from cloister.cli._output import (
     CHOICE,
     RELEASE,
-    STANDARD_OUTPUT,
     SYNOPSIS,
     OutputOptions,
     Product,
     open_target,
     publish_found,
     read_published,
+    refuse_ending,
     refuse_same,
 )
 from cloister.cli._print import open_console, print_density, print_json, print_tree
@@ -71,7 +71,7 @@ def cut(source: str, n_clusters: int, random_state: int | None, **options: Any) 
       cloister synopsis cut synopsis.json -k 5 --output release.json --report report.html
     """  # noqa: D301
     output = _read_output(source, options)
-    found = _read(source)
+    found = read_published("synopsis", source)
     with plain_warnings():
         release = found.cut(n_clusters, random_state=random_state)
     publish_found(_reported(RELEASE, found, "release", random_state), release, output)
@@ -102,7 +102,7 @@ def choose_k(source: str, numbers: str | None, random_state: int | None, **optio
             span = [range(int(first), int(last) + 1)]
         if not span or not span[0] or span[0][0] < 1 or len(span[0]) > 1000:
             raise ParameterError(f"--range: expected FIRST:LAST, whole numbers from 1, got {numbers!r}. Pass --range 1:12.")
-    found = _read(source)
+    found = read_published("synopsis", source)
     choice = found.choose_k(*span, random_state=random_state)
     publish_found(_reported(CHOICE, found, "choice", random_state), choice, output)
     _mark_seeded(found)
@@ -125,7 +125,7 @@ def tree(source: str, n_clusters: int, random_state: int | None, *, as_json: boo
       cloister synopsis tree synopsis.json
       cloister synopsis tree synopsis.json -k 3 --json | jq .linkage
     """  # noqa: D301
-    found = _read(source)
+    found = read_published("synopsis", source)
     seed = random_state or 0  # for a grid: the tree and its leaves come from the same draw
     linkage, rows = found.tree(random_state=seed), found.tree_points(random_state=seed).weights
     if as_json:
@@ -214,15 +214,13 @@ def sample(source: str, n_rows: int, random_state: int | None, output: str, *, f
 
     from cloister.privacy import refuse_seeded
 
-    kind = output.lower().rpartition(".")[2]
-    if output != STANDARD_OUTPUT and kind not in ("csv", "parquet") and not is_device(output):
-        raise ParameterError(f"--output: expected a .csv or .parquet file, got {output!r}. Choose one of these endings.")
+    refuse_ending("--output", output, (".csv", ".parquet"), what="synthetic rows are written as CSV or Parquet")
     refuse_same([("SYNOPSIS", source)], [("--output", output)])
-    found = _read(source)
+    found = read_published("synopsis", source)
     refuse_seeded("--output", seeded=found.receipt.seeded, allow_seeded=allow_seeded)
     table = found.sample_table(n_rows, random_state=random_state)
     sink = pa.BufferOutputStream()
-    if kind == "parquet":
+    if output.lower().endswith(".parquet"):
         pyarrow.parquet.write_table(table, sink)
     else:
         pyarrow.csv.write_csv(table, sink)
@@ -243,7 +241,7 @@ def show(source: str, **options: Any) -> None:
       cloister synopsis show synopsis.json --report report.html
     """  # noqa: D301
     output = _read_output(source, options)
-    publish_found(SYNOPSIS, _read(source), output)
+    publish_found(SYNOPSIS, read_published("synopsis", source), output)
 
 
 def _mark_seeded(found: "Synopsis") -> None:
@@ -253,7 +251,7 @@ def _mark_seeded(found: "Synopsis") -> None:
 
 
 def _read_output(source: str, options: dict[str, Any]) -> OutputOptions:
-    return OutputOptions.read(options, [("SYNOPSIS", source)], output_ends=RELEASE.ends)
+    return OutputOptions.read(options, [("SYNOPSIS", source)], RELEASE)
 
 
 def _reported(product: Product, synopsis: "Synopsis", name: str, seed: int | None) -> Product:
@@ -267,15 +265,9 @@ def _reported(product: Product, synopsis: "Synopsis", name: str, seed: int | Non
     return dataclasses.replace(product, report=report, receipt=lambda value: synopsis.receipt)
 
 
-def _read(path: str) -> Any:
-    from cloister.synopsis import load_synopsis, read_synopsis
-
-    return read_published(path, load_synopsis, read_synopsis)
-
-
 def _read_grid(path: str, command: str) -> Any:
     """Read a synopsis of a grid; refuse one of points, which has no cells."""
-    found = _read(path)
+    found = read_published("synopsis", path)
     if found.grid is None:
         raise ParameterError(
             f"synopsis {command}: expected a synopsis of a grid, got one of points. "

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the blocks of Python in docs/understand print: ``python -m tests.understand._outputs`` writes it below them.
+"""What the blocks of Python in docs/understand print: ``python -m tests.docs._outputs`` writes it below them.
 
 A block whose output the page shows is followed by an indented one.
 """
