@@ -45,11 +45,6 @@ class GridPlan(Plan):
     grid: Step
     parts: Step | None = None
 
-    @property
-    def steps(self) -> tuple[Step, ...]:
-        """What will be asked."""
-        return (self.grid,) if self.parts is None else (self.grid, self.parts)
-
 
 @dataclass(frozen=True, eq=False)
 class _Counted:

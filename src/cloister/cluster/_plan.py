@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a fit is asked to do, what it plans to ask, and what its algorithm returns: public numbers only."""
 
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 from cloister.algorithms import Scatter
@@ -84,13 +85,22 @@ class Plan:
 
     @property
     def steps(self) -> tuple[Step, ...]:
-        """What the method will ask, in order; a step may be left out where the answers make it pointless."""
-        return ()
+        """What the method will ask, in the order of the fields that hold steps; answers may make some of them pointless."""
+        own = (getattr(self, one.name) for one in fields(self) if one.name not in ("preliminary", "closing"))
+        return tuple(_steps_in(own))
 
     @property
     def all_steps(self) -> tuple[Step, ...]:
         """What will be asked, in order, that before and after the method's own steps included."""
         return (*self.preliminary, *self.steps, *self.closing)
+
+
+def _steps_in(values: Iterable[object]) -> Iterator[Step]:
+    for value in values:
+        if isinstance(value, Step):
+            yield value
+        elif isinstance(value, tuple):
+            yield from _steps_in(value)
 
 
 @dataclass(frozen=True, kw_only=True)

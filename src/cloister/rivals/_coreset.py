@@ -39,11 +39,6 @@ class CoresetPlan(Plan):
     min_rows: float
     offset: float
 
-    @property
-    def steps(self) -> tuple[Step, ...]:
-        """What will be asked, in order."""
-        return (*self.levels, self.leaves)
-
     def leaves_factor(self, grown: int) -> float:
         """Return the factor by which the leaves' share grows where only so many levels were asked for."""
         unspent = LEVELS_SHARE * (1 - grown / len(self.levels))

@@ -38,11 +38,6 @@ class LloydPlan(Plan):
     rounds: tuple[Step, ...]
     radius: float  # of the rounds after the first
 
-    @property
-    def steps(self) -> tuple[Step, ...]:
-        """What will be asked, in order."""
-        return self.rounds
-
 
 @dataclass(frozen=True, eq=False)
 class LloydRound:

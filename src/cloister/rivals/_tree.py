@@ -86,12 +86,6 @@ class TreePlan(Plan):
     first: int  # cubes per axis on the first level
     shares: Shares
 
-    @property
-    def steps(self) -> tuple[Step, ...]:
-        """What will be asked, in order."""
-        levels = (step for tree in self.trees for step in tree)
-        return (*levels, *self.swaps, *([] if self.choice is None else [self.choice]), self.average)
-
     def average_factor(self, n_levels: int) -> float:
         """Return the factor by which the share of the averages grows where trees ended early, with so many levels in all."""
         level = self.shares.tree / (len(self.trees) * len(self.trees[0]))
