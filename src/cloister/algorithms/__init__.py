@@ -22,7 +22,7 @@ from cloister.algorithms._numbers import RESTARTS, KChoice, compare_numbers, cut
 from cloister.algorithms._packing import pack_sphere, uniform
 from cloister.algorithms._plane import Plane, plane_of
 from cloister.algorithms._points import NoisyPoints, nearest_of, nearest_squares, squares_between
-from cloister.algorithms._ranges import N_INTERVALS, N_LOOKS, RangeSteps, find_ranges
+from cloister.algorithms._ranges import N_INTERVALS, N_LOOKS, find_ranges
 from cloister.algorithms._refine import Lengths, Refined, Round, choose_radius, mean_square, quantile, refine, sees_distances
 from cloister.algorithms._resample import Beyond, LastStep, judge_solution, place_of_rows
 from cloister.algorithms._scatter import Scatter
@@ -63,7 +63,6 @@ __all__ = [
     "Medoids",
     "NoisyPoints",
     "Plane",
-    "RangeSteps",
     "Refined",
     "Round",
     "Sanitized",

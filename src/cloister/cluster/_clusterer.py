@@ -20,7 +20,7 @@ from cloister.columns import Declaration, FloatArray, Frame, IntArray, snap
 from cloister.data import LocalRows, Rows
 from cloister.exceptions import without_sizes
 from cloister.questions import Nearest
-from cloister.release import Release, library_versions
+from cloister.release import Release
 
 PREDICTED = {"use": "predict", "remedy": "Send release_.predict to where they are, as docs/scale.md shows."}
 
@@ -66,21 +66,16 @@ class PrivateClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluste
     def _store(self, fit: PrivateFit) -> None:
         outcome, frame = fit.outcome, fit.frame
         release = Release(
-            method=type(self).__name__,
+            **self._about(fit),
             parameters=self._public_parameters(),
             cluster_centers=frame.from_unit(outcome.centers),
             center_errors=frame.errors_from_unit(outcome.center_errors, outcome.centers),
             cluster_counts=outcome.counts,
             count_errors=outcome.count_errors,
             domain=frame.domain,
-            scaling=fit.scaling,
-            receipt=fit.receipt,
-            feature_names=fit.feature_names,
             cells=fit.cells,
             profiles=fit.profiles,
-            steps=fit.steps,
             details=outcome.details,
-            versions=library_versions(),
         )
         self._publish(release, n_rounds=outcome.n_rounds)
         if outcome.error_inputs is not None:

@@ -84,10 +84,15 @@ class Plan:
     closing: tuple[Step, ...] = ()  # asked after them
 
     @property
+    def can_be_drawn(self) -> bool:
+        """Whether the noise of all answers can be drawn, as far as the plan tells."""
+        return True
+
+    @property
     def steps(self) -> tuple[Step, ...]:
         """What the method will ask, in the order of the fields that hold steps; answers may make some of them pointless."""
         own = (getattr(self, one.name) for one in fields(self) if one.name not in ("preliminary", "closing"))
-        return tuple(_steps_in(own))
+        return tuple(steps_in(own))
 
     @property
     def all_steps(self) -> tuple[Step, ...]:
@@ -95,12 +100,13 @@ class Plan:
         return (*self.preliminary, *self.steps, *self.closing)
 
 
-def _steps_in(values: Iterable[object]) -> Iterator[Step]:
+def steps_in(values: Iterable[object]) -> Iterator[Step]:
+    """Yield the steps among some values and in the tuples among them."""
     for value in values:
         if isinstance(value, Step):
             yield value
         elif isinstance(value, tuple):
-            yield from _steps_in(value)
+            yield from steps_in(value)
 
 
 @dataclass(frozen=True, kw_only=True)
