@@ -648,10 +648,13 @@ def _records(plan: Plan, decisions: dict[str, Decision], receipt: Receipt) -> tu
         events = [event for event in receipt.events if event.step == step.name]
         if not events:
             continue
-        # A plan states at most how many points it asks about, the events say how many.
-        sizes = [event.size for query, event in zip(step.queries, events, strict=False) if query.name in ("counts", "choice")]
-        noise, decision = step.sigma("counts"), decisions.get(step.name, Decision())
-        figures = {"n_points": float((*sizes, step.n_points)[0]), **({} if noise is None else {"count_error": noise})}
+        # A plan states at most how many points it asks about and how noisily, the events say it.
+        asked = {query.name: event for query, event in zip(step.queries, events, strict=False)}
+        sizes = [asked[name].size for name in ("counts", "choice") if name in asked]
+        figures = {"n_points": float((*sizes, step.n_points)[0])}
+        if "counts" in asked:
+            figures["count_error"] = asked["counts"].standard_deviation
+        decision = decisions.get(step.name, Decision())
         figures |= decision.figures
         records.append(StepRecord(name=step.name, purpose=step.purpose, figures=figures, picture=decision.picture))
     return tuple(records)

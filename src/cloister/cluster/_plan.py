@@ -111,7 +111,10 @@ def steps_in(values: Iterable[object]) -> Iterator[Step]:
 
 @dataclass(frozen=True, kw_only=True)
 class Decision:
-    """What a step decided: figures by their names in ``privacy.FIGURES``, and what to draw of it."""
+    """What a step decided: figures by their names in ``privacy.FIGURES``, and what to draw of it.
+
+    How many points were asked about, and how noisy their counts are, its events say.
+    """
 
     figures: dict[str, float] = field(default_factory=dict)
     picture: dict[str, Any] = field(default_factory=dict)

@@ -136,13 +136,8 @@ class CoresetKMeans(PrivateClusterer):
             sum_sigma=total.sigma,
         )
         found = cluster_coreset(self.coreset_, self.n_clusters, space, generator=generator, restarts=self.n_init)
-        decisions = {
-            f"level {index}": Decision(figures={"n_points": float(len(level.nodes)), "count_error": level.sigma})
-            for index, level in enumerate(tree.levels, start=1)
-        }
-        figures = {"n_points": float(len(tree.leaves)), "n_kept": float(np.count_nonzero(self.coreset_.kept))}
-        decisions["leaves"] = Decision(figures={**figures, "count_error": self.coreset_.count_sigma})
-        return replace(found, n_rounds=len(tree.levels), decisions=decisions)
+        kept = Decision(figures={"n_kept": float(np.count_nonzero(self.coreset_.kept))})
+        return replace(found, n_rounds=len(tree.levels), decisions={"leaves": kept})
 
 
 @dataclass(frozen=True, eq=False)

@@ -246,14 +246,13 @@ class TreeKMeans(PrivateClusterer):
         more, radius = plan.average_factor(pool.n_levels), 1.0 if projected else space.radius(n_clusters)
         counts, sums = plan.average["counts"].times(more), plan.average["sums"].times(more)
         found = noisy_averages(ask, self.search_.centers, space, counts=counts, sums=sums, radius=radius)
-        figures = {"n_points": float(n_clusters), "radius": radius * frame.distance_unit, "count_error": found.count_sigma}
         return Outcome(
             centers=found.centers,
             center_errors=found.errors,
             counts=found.counts,
             count_errors=np.full(n_clusters, found.count_sigma),
             n_rounds=len(plan.swaps),
-            decisions={"average": Decision(figures=figures)},
+            decisions={"average": Decision(figures={"radius": radius * frame.distance_unit})},
         )
 
     def _search(self, ask: Ask, plan: TreePlan, pool: CubeTree, space: Space, *, generator: np.random.Generator) -> Search:
