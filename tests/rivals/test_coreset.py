@@ -119,19 +119,19 @@ def test_nodes_with_enough_rows_are_split_and_no_others(generator):
     tree = grow_tree(exact_ask(rows, questions=questions), [GDP(1.0)] * 8, planes, n_rows=1000.0, min_rows=50.0)
     assert HashCounts(normals=planes.normals, offsets=planes.offsets, nodes=tree.leaves).exact(rows).sum() == 1000
     full = np.array([1])
-    for depth, (level, question) in enumerate(zip(tree.levels, questions, strict=True), start=1):
-        assert set(level.nodes) == set(2 * full) | set(2 * full + 1)
-        assert np.array_equal(question.nodes, level.nodes)
+    for depth, question in enumerate(questions, start=1):
+        assert set(question.nodes) == set(2 * full) | set(2 * full + 1)
         assert question.normals.shape == (3, depth)
-        full = level.nodes[level.noisy_counts >= 100]
-    assert not full.size or len(tree.levels) == len(planes.offsets)
+        full = question.nodes[question.exact(rows) >= 100]
+    assert tree.n_levels == len(questions)
+    assert not full.size or tree.n_levels == len(planes.offsets)
 
 
 def test_a_table_too_small_to_split_is_one_leaf(generator):
     planes, questions = random_hyperplanes(generator, 3, 8, offset=0.2), []
     ask = exact_ask(np.empty((0, 3)), questions=questions)
     tree = grow_tree(ask, [GDP(1.0)] * 8, planes, n_rows=99.0, min_rows=50.0)
-    assert (tree.leaves.tolist(), tree.levels, questions) == ([1], (), [])
+    assert (tree.leaves.tolist(), tree.n_levels, questions) == ([1], 0, [])
 
 
 def test_a_tree_has_no_more_leaves_than_can_be_noised(generator, monkeypatch):

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
 
+from cloister.algorithms import squares_between
 from cloister.cluster._base import PrivateFit
 from cloister.cluster._declare import estimator
 from cloister.cluster._describe import Description, read_columns, read_share
@@ -153,8 +154,7 @@ class PrivateClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluste
         points, parts = frame.to_unit(self.cluster_centers_), [np.empty((0, len(self.cluster_centers_)))]
         for block in rows.blocks():
             clean = frame.clean(block[:, : frame.n_raw])
-            squares = np.sum(clean**2, axis=1)[:, None] - 2 * clean @ points.T + np.sum(points**2, axis=1)
-            parts.append(frame.distance_unit * np.sqrt(np.maximum(squares, 0.0)))
+            parts.append(frame.distance_unit * np.sqrt(squares_between(clean, points)))
         return np.concatenate(parts)
 
     @without_sizes
