@@ -43,10 +43,10 @@ def test_the_package_has_it(case):
 @every_method
 def test_the_command_line_has_it(case):
     if case.kind == "centers":
-        assert commands()[case.method.command] is case.method
+        assert commands()[case.method.word] is case.method
         (option,) = [one for one in main.commands["fit"].params if one.name == "method"]
         assert isinstance(option.type, click.Choice)
-        assert case.method.command in option.type.choices
+        assert case.method.word in option.type.choices
     else:
         assert OWN_COMMANDS[case.kind] in main.commands
 
