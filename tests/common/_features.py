@@ -42,11 +42,7 @@ class Trial:
         columns = columns or (tuple(bounds) if named else ("a", "b"))
         hidden = [name for name in ("id",) if parameters.get("privacy_unit") == name]
         model = self.case.make(n_clusters, width=len(columns), epsilon=5.0, bounds=bounds, **parameters)
-        rows = self.table[[*columns, *hidden]]
-        if self.case.kind != "source-target":
-            return model.fit(rows)
-        public = self.table[list(columns)].dropna()[:12]
-        return model.fit(public, source=rows)
+        return self.case.fit_to(model, self.table[[*columns, *hidden]], target=self.table[list(columns)].dropna()[:12])
 
 
 def every_k(trial: Trial) -> None:

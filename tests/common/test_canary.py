@@ -57,11 +57,9 @@ def as_frame(rows):
 def fit(case, rows, generator, **parameters):
     """Fit; the target of source-target clustering is public and of another size."""
     width = rows.shape[1] if len(getattr(rows, "shape", ())) == 2 else 2
+    target = generator.uniform(0, 50, size=(60, width)) if case.kind == "source-target" else None
     model = case.make(width=width, **{"bounds": BOUNDS, **parameters})
-    if case.kind != "source-target":
-        return model.fit(rows)
-    target = generator.uniform(0, 50, size=(60, width))
-    return model.fit(as_frame(target) if isinstance(rows, pd.DataFrame) else target, source=rows)
+    return case.fit_to(model, rows, target=as_frame(target) if isinstance(rows, pd.DataFrame) else target)
 
 
 def of_a_model(model):

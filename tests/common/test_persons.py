@@ -31,11 +31,10 @@ HOSTILE = {"edge": "add-remove", "missing": "replace", "signalling": "add-remove
 def fit(case, table, **parameters):
     """Fit a method to the rows of persons; where it also takes a public table, beside one."""
     model = case.make(2, **{"max_rows_per_unit": 5, "random_state": SEED, **parameters})
-    rows, ids = (table.rows, {"privacy_unit": table.ids}) if isinstance(table, PersonTable) else (table, {})
-    if case.kind != "source-target":
-        return model.fit(rows, **ids)
-    target = pd.DataFrame(targets(2), columns=["a", "b"]) if isinstance(rows, pd.DataFrame) else targets(2)
-    return model.fit(target, source=rows, **ids)
+    if isinstance(table, PersonTable):
+        return case.fit_to(model, table.rows, ids=table.ids)
+    target = pd.DataFrame(targets(2), columns=["a", "b"]) if isinstance(table, pd.DataFrame) else targets(2)
+    return case.fit_to(model, table, target=target)
 
 
 def people(generator, n_persons=25, who="person"):

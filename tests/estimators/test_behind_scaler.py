@@ -17,6 +17,7 @@ from sklearn.compose import ColumnTransformer
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from tests.schemas.checker import check
+from tests.vaults import refusal
 
 from cloister import GridSynopsis, KMeans, Ledger, PointSynopsis, PrivateScaler, Release, SourceTargetKMedoids, open_rows
 from cloister.data import ScaledRows
@@ -111,16 +112,12 @@ def test_steps_and_errors_are_those_of_the_fit(rows, scaler):
 def test_another_relation_or_unit_is_refused_before_anything_is_spent(name, rows, scaler):
     ids, scaled = np.arange(len(rows)) // 2, scaler.transform(rows)
     bounds = {"bounds": scaler.bounds_} if name == "SourceTargetKMedoids" else {}
-    ledger = Ledger(epsilon=5.0, delta=1e-6, neighbours="replace")
     message = rf"{name}.neighbours: expected 'add-remove', as the scaler of these rows has it, got 'replace'\. Pass the same"
-    with pytest.raises(DataError, match=message):
+    with refusal(DataError, message, neighbours="replace") as ledger:
         FITS[name](scaled, ledger=ledger, neighbours="replace", **bounds)
-    assert len(ledger.lines) == 1
     persons = PrivateScaler(epsilon=3.0, random_state=0).fit(rows, privacy_unit=ids).transform(rows)
-    ledger = Ledger(epsilon=5.0, delta=1e-6)
-    with pytest.raises(DataError, match=rf"{name}.privacy_unit: expected rows that were scaled under the same unit"):
+    with refusal(DataError, rf"{name}.privacy_unit: expected rows that were scaled under the same unit") as ledger:
         FITS[name](persons, ledger=ledger, **bounds)
-    assert len(ledger.lines) == 1
 
 
 def test_persons_of_both(rows):

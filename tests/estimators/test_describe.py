@@ -11,6 +11,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
+from tests.vaults import refusal
 
 from cloister import GDP, Category, Date, Flag, KMeans, Ledger, Number, PureDP, open_rows, plan
 from cloister.cluster._describe import FEWEST_BINS, LARGEST, MOST_BINS, USUAL_BINS
@@ -175,11 +176,8 @@ def test_rows_that_were_opened_for_a_fit_are_also_labelled(table, tmp_path):
     ],
 )
 def test_what_cannot_be_described_is_refused_before_anything_is_spent(options, message, table):
-    ledger = Ledger(epsilon=10.0, delta=1e-6)
-    with pytest.raises(ParameterError, match=message):
+    with refusal(ParameterError, message, epsilon=10.0) as ledger:
         fit(table, ledger=ledger, **options)
-    assert ledger.spent.empty
-    assert len(ledger.lines) == 1
 
 
 @pytest.mark.parametrize(
@@ -190,10 +188,8 @@ def test_what_cannot_be_described_is_refused_before_anything_is_spent(options, m
     ],
 )
 def test_columns_that_are_not_in_the_table_are_refused_before_anything_is_spent(columns, message, table):
-    ledger = Ledger(epsilon=10.0, delta=1e-6)
-    with pytest.raises(DataError, match=message):
+    with refusal(DataError, message, epsilon=10.0) as ledger:
         fit(table, ledger=ledger, describe_columns=columns)
-    assert ledger.spent.empty
 
 
 def test_rows_without_the_described_columns_are_refused(table):
