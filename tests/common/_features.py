@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from cloister import Category, Date, Flag, Number
+from cloister.methods import FEATURES
 
 from ._cases import Case
 
@@ -129,21 +130,4 @@ def files(trial: Trial) -> None:
     trial.case.fit(str(path), 2, epsilon=5.0)
 
 
-TRIALS: dict[str, Callable[[Trial], None]] = {
-    one.__name__: one
-    for one in (
-        every_k,
-        choose_k,
-        predict,
-        errors,
-        describe,
-        private_bounds,
-        categories,
-        dates,
-        missing,
-        own_missing,
-        spread,
-        persons,
-        files,
-    )
-}
+TRIALS: dict[str, Callable[[Trial], None]] = {name: globals()[name] for name in FEATURES}

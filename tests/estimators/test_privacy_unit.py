@@ -147,10 +147,6 @@ class TestRefusals:
         with pytest.raises(ParameterError, match=r"KMeans.privacy_unit: expected ids once"):
             model(privacy_unit="patient_id").fit(table, privacy_unit=table["patient_id"])
 
-    def test_a_column_that_is_clustered_by_says_nothing_of_persons(self, table):
-        with pytest.raises(ParameterError, match="none of those to cluster by"):
-            model(privacy_unit="x", bounds={"x": (0, 100), "y": (0, 100)}).fit(table)
-
     def test_open_rows_must_have_been_opened_with_the_same(self, table):
         by_id = {"privacy_unit": "patient_id"}
         for given, opened in (
