@@ -31,13 +31,18 @@ def check_budget(case, whole, relation, generator, *, width, n_rows):
     ledger = Ledger(whole, neighbours=relation)
     rows = generator.uniform(-1, 1, size=(40, width)) / width**0.5
     model = case.fit(rows, guarantee=whole, neighbours=relation, ledger=ledger, n_rows=n_rows)
+    assert {event.relation for event in check_spent(model, case, whole, ledger)} == {relation}
+
+
+def check_spent(model, case, whole, ledger):
+    """Check that a fit spent the whole budget of its ledger, and no more; return its events."""
     events = tuple(ledger.events)
     assert events == model.privacy_receipt_.events
-    assert {event.relation for event in events} == {relation}
     kept = KEPT if any(event.question_name == "cell_states" for event in events) else 0.0
     assert LEAST_OF.get(case.variant, LEAST) - kept <= share_spent(events, as_spent(events, whole))
     assert share_spent(events, whole) <= 1 + 1e-12
     assert ledger.spent.fits(whole)
+    return events
 
 
 @pytest.mark.fast("KMeans-*", "GridSynopsis-*", "SourceTargetKMedoids-*")

@@ -12,14 +12,14 @@ import pandas as pd
 import pytest
 
 from cloister import Ledger, PureDP
-from cloister.audit import PersonTable, person_neighbours, replay, share_spent
+from cloister.audit import PersonTable, person_neighbours, replay
 from cloister.columns import Identifier, Relation
 from cloister.data._ids import hash_objects
 from cloister.exceptions import CloisterError, LedgerError, ParameterError
 from cloister.privacy import Entropy
 
 from ._cases import GUARANTEES, PLAIN, RELATIONS, every_method, same, targets
-from .test_budgets import KEPT, LEAST, LEAST_OF, as_spent
+from .test_budgets import check_spent
 from .test_canary import of_a_ledger, of_a_model, of_what_is_published
 
 CANARY = "CANARY-PERSON-17"
@@ -163,12 +163,7 @@ def test_a_fit_that_finds_the_number_of_rows_spends_its_budget_and_no_more(case,
         ledger = Ledger(whole, neighbours=relation, unit="person")
         given = {"guarantee": whole, "neighbours": relation, "ledger": ledger, "max_rows_per_unit": "auto"}
         model = fit(case, people(generator), **given)
-        events = tuple(ledger.events)
-        assert events == model.privacy_receipt_.events
-        assert events[0].question_name == "rows_per_unit"
-        kept = KEPT if any(event.question_name == "cell_states" for event in events) else 0.0
-        assert LEAST_OF.get(case.variant, LEAST) - kept <= share_spent(events, as_spent(events, whole))
-        assert share_spent(events, whole) <= 1 + 1e-12
+        assert check_spent(model, case, whole, ledger)[0].question_name == "rows_per_unit"
 
 
 @every_method

@@ -354,8 +354,7 @@ def divide_cubes(
 
 
 def _lattice(per_axis: int, dimension: int) -> IntArray:
-    axes = np.meshgrid(*[np.arange(per_axis)] * dimension, indexing="ij")
-    return np.stack(axes, axis=-1).reshape(-1, dimension)
+    return np.asarray(np.indices((per_axis,) * dimension).reshape(dimension, -1).T)
 
 
 def local_search(
