@@ -285,8 +285,9 @@ class PrivateEstimator(NotebookPage, PersonParameters, BaseEstimator):  # type: 
 
     def _whole_plan(self, request: Request, frame: Frame, first: FirstSteps, n_rows: float) -> Plan:
         last = self._description(request, frame, first, n_rows)
-        besides = first.share + (0.0 if last is None else last.step.share)
-        plan = self._plan(request, frame, n_rows=n_rows, planner=Planner.of(request, first=besides))
+        part = 1 - (first.share + (0.0 if last is None else last.step.share))
+        planner = Planner(request.cost.share(part) if part < 1 else request.cost, request.relation, part)
+        plan = self._plan(request, frame, n_rows=n_rows, planner=planner)
         if not plan.can_be_drawn:
             self._refuse_budget(request)
         return replace(plan, preliminary=first.steps, closing=() if last is None else (last.step,))

@@ -53,12 +53,6 @@ class Planner:
     def __post_init__(self) -> None:
         object.__setattr__(self, "relation", as_neighbours(self.relation))
 
-    @classmethod
-    def of(cls, request: Request, *, first: float = 0.0) -> "Planner":
-        """Return the planner of a fit; where something is asked first, of what that leaves."""
-        part = 1 - first
-        return cls(request.cost.share(part) if first else request.cost, request.relation, part)
-
     def step(
         self, name: str, purpose: str, *, n_points: int, row_share: float = 1.0, **queries: tuple[Question, float]
     ) -> Step:
