@@ -17,10 +17,10 @@ from cloister.cluster._plan import Request
 from cloister.cluster._row_level import RowLevel, without_row_level
 from cloister.cluster._scaled import ScaledEstimator
 from cloister.cluster._tables import is_file
-from cloister.columns import Declaration, FloatArray, Frame, IntArray, snap
+from cloister.columns import Declaration, FloatArray, Frame, IntArray
 from cloister.data import LocalRows, Rows
 from cloister.exceptions import without_sizes
-from cloister.questions import Nearest
+from cloister.nearest import nearest_center
 from cloister.release import Release
 
 PREDICTED = {"use": "predict", "remedy": "Send release_.predict to where they are, as docs/scale.md shows."}
@@ -174,5 +174,4 @@ class PrivateClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluste
 
 def _find_labels(rows: LocalRows, frame: Frame, centers: FloatArray) -> IntArray:
     """Return the index of the nearest centre for each row."""
-    nearest = Nearest(snap(frame.to_unit(centers)), longest_row=1.0)
-    return rows.label(lambda block: nearest(frame.clean(block[:, : frame.n_raw])))
+    return rows.label(lambda block: nearest_center(frame, centers, block[:, : frame.n_raw]))
