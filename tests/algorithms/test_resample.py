@@ -4,7 +4,7 @@
 import numpy as np
 import pytest
 
-from cloister.algorithms import Beyond, LastStep, add_beyond, judge_solution, place_of_rows, stands_out, unknown_errors
+from cloister.algorithms import LastStep, add_beyond, judge_solution, place_of_rows, stands_out, unknown_errors
 from cloister.algorithms import _resample as resample
 from cloister.columns import Ball, Box
 
@@ -113,7 +113,7 @@ def test_noise_alone_stands_out_rarely(n_clusters, generator):
 def total_errors(n_judged, noise, counts, count_noise, *, hidden, n_rows=900.0):
     """Return total errors of clusters, some of which were judged, all alike."""
     errors = {"center_errors": np.full((n_judged, 2), 0.03), "count_errors": np.full(n_judged, 3.0), "loss_error": 0.1}
-    beyond, size = Beyond(**errors, stability=np.ones(n_judged)), len(counts)
+    beyond, size = resample.Beyond(**errors, stability=np.ones(n_judged)), len(counts)
     noises = np.full((size, 2), noise), np.array(counts), np.full(size, count_noise)
     return add_beyond(*noises, beyond, n_rows=n_rows, hidden=hidden, frame=FRAME)
 
