@@ -2,9 +2,8 @@
 """How :class:`cloister.KMeans` divides its budget: a function of public numbers, computed before the first question."""
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import lru_cache, partial
+from functools import cached_property, lru_cache, partial
 
 import numpy as np
 
@@ -49,8 +48,11 @@ class KMeansPlan(Plan):
     n_clusters: int
     row_share: float  # part of the rows that all but the last counts and sums are asked of
     locate_steps: LocateSteps  # the first half: where the mass is
-    refine_rounds: tuple[Round, ...]  # the second half: where the centres are
-    rounds: tuple[float, ...]  # their shares
+    rounds: tuple[float, ...]  # shares of the second half
+    sizes: tuple[int, ...]  # centres before the first round and after each
+    n_settling: int  # rounds before the last in which k centres settle
+    squares: float  # part of the last round that tells how far the rows of each centre scatter; 0: not asked
+    recipe: Recipe
     planner: Planner
 
     @property
@@ -75,13 +77,42 @@ class KMeansPlan(Plan):
         """Whether the noise of all answers can be drawn, also of the plan for a number of rows that is not known yet."""
         if self.locate_steps.origin[0]["sums"].sigma > MAX_NOISE * grid_step(self.n_features):
             return False
-        noise = self.refine_rounds[-1].step.sigma("squares")
+        if not self.squares:
+            return True
         # In many columns a square has more steps than a sum.
-        return noise is None or noise <= MAX_NOISE * _squares(self.n_features).unit
+        return self.refine_rounds[-1].step["squares"].sigma <= MAX_NOISE * _squares(self.n_features).unit
 
     def sum_noise(self, share: float) -> float:
         """Return the standard deviation of a coordinate of a sum that gets `share`, per unit of radius."""
         return deviation(_probes(self.n_features)[1], self.planner.budget.share(share), self.planner.relation)
+
+    @cached_property
+    def refine_rounds(self) -> tuple[Round, ...]:
+        """The second half: where the centres are."""
+        counts, sums, distances = _probes(self.n_features)
+        rounds, last = [], len(self.rounds) - 1
+        joining = last - self.n_settling
+        for index, share in enumerate(self.rounds):
+            settling = joining <= index < last
+            of_distances = 0.0 if settling else self.recipe.distances * share
+            of_squares = self.squares * share if index == last else 0.0
+            rest = share - of_distances - of_squares
+            of_counts = rest / (1 + self.recipe.counts * math.sqrt(self.n_features))
+            step = self.planner.step(
+                f"settling {index - joining + 1}" if settling else f"round {min(index, joining) + 1}",
+                SETTLING if settling else JOINING,
+                n_points=self.sizes[index],
+                row_share=self.row_share,
+                **({} if settling else {"distances": (distances, of_distances)}),
+                counts=(counts, of_counts),
+                sums=(sums, rest - of_counts),
+                **({"squares": (_squares(self.n_features), of_squares)} if of_squares else {}),
+            )
+            if index == last:
+                step = step.with_all_rows("counts", "sums", "squares")
+            projected = self.dimension < self.n_features and index < self.recipe.projected
+            rounds.append(Round(step=step, n_left=self.sizes[index + 1], projected=projected, settling=settling))
+        return tuple(rounds)
 
     def rounds_without(self, left_out: tuple[Step, ...]) -> tuple[Round, ...]:
         """Return the second half with what steps that were not asked have left over."""
@@ -121,8 +152,6 @@ def make_plan(
     joining = [(rest - sum(settling)) * weight / sum(weights) for weight in weights]
     ratio = n_clusters / start  # centres are joined from start to k in equal ratios
     left = [max(n_clusters, int(0.5 + start * ratio ** (index / (n_rounds - 1)))) for index in range(1, n_rounds - 1)]
-    shares = (*joining[:-1], *settling, joining[-1])
-    sizes = (start, *left, *(n_clusters,) * (len(settling) + 1 + (n_rounds > 1)))
     counts, sums, distances = _probes(n_features)
     step, words = partial(planner.step, row_share=row_share), "The mean of the rows, and how far they lie from it"
     return KMeansPlan(
@@ -148,55 +177,13 @@ def make_plan(
             dimension=dimension,
             n_points=start,
         ),
-        refine_rounds=_rounds(
-            recipe,
-            shares,
-            sizes,
-            n_settling=len(settling),
-            projected=recipe.projected if dimension < n_features else 0,
-            squares=squares,
-            n_features=n_features,
-            step=step,
-        ),
-        rounds=shares,
+        rounds=(*joining[:-1], *settling, joining[-1]),
+        sizes=(start, *left, *(n_clusters,) * (len(settling) + 1 + (n_rounds > 1))),
+        n_settling=len(settling),
+        squares=squares,
+        recipe=recipe,
         planner=planner,
     )
-
-
-def _rounds(
-    recipe: Recipe,
-    shares: tuple[float, ...],
-    sizes: tuple[int, ...],
-    *,
-    n_settling: int,
-    projected: int,
-    squares: float,
-    n_features: int,
-    step: Callable[..., Step],
-) -> tuple[Round, ...]:
-    """Return the second half; `sizes` are the centres before the first round and after each of them."""
-    counts, sums, distances = _probes(n_features)
-    rounds, last = [], len(shares) - 1
-    joining = last - n_settling
-    for index, share in enumerate(shares):
-        settling = joining <= index < last
-        of_distances = 0.0 if settling else recipe.distances * share
-        of_squares = squares * share if index == last else 0.0
-        rest = share - of_distances - of_squares
-        of_counts = rest / (1 + recipe.counts * math.sqrt(n_features))
-        made = step(
-            f"settling {index - joining + 1}" if settling else f"round {min(index, joining) + 1}",
-            SETTLING if settling else JOINING,
-            n_points=sizes[index],
-            **({} if settling else {"distances": (distances, of_distances)}),
-            counts=(counts, of_counts),
-            sums=(sums, rest - of_counts),
-            **({"squares": (_squares(n_features), of_squares)} if of_squares else {}),
-        )
-        if index == last:
-            made = made.with_all_rows("counts", "sums", "squares")
-        rounds.append(Round(step=made, n_left=sizes[index + 1], projected=index < projected, settling=settling))
-    return tuple(rounds)
 
 
 def choose_n_points(n_rows: float, max_clusters: int, planner: Planner) -> int:
