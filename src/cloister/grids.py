@@ -6,6 +6,7 @@ function h of :func:`grid_bound`; the bounds are all of the latter paper. Functi
 """
 
 import math
+from bisect import bisect_left
 from dataclasses import dataclass
 
 from cloister import validate
@@ -65,12 +66,9 @@ def cells_per_axis(rule: str, *, n_rows: float, n_features: int, n_clusters: int
     >>> cells_per_axis("eugkm", n_rows=400, n_features=2, n_clusters=4, epsilon=1.0)
     6
     """
-    owner = "cells_per_axis"
-    validate.one_of(f"{owner}.rule", rule, UNIFORM_RULES)
-    rows = validate.number(f"{owner}.n_rows", n_rows, low=0.0, high=MOST_ROWS)
-    dimension = validate.integer(f"{owner}.n_features", n_features, low=1, high=MOST_FEATURES)
-    clusters = validate.integer(f"{owner}.n_clusters", n_clusters, low=1, high=MOST_CLUSTERS)
-    budget = validate.number(f"{owner}.epsilon", epsilon, low=0.0, high=LARGEST_EPSILON, open_low=True)
+    validate.one_of("cells_per_axis.rule", rule, UNIFORM_RULES)
+    rows, dimension, clusters = _check_sizes("cells_per_axis", n_rows, n_features, n_clusters, may_be_empty=True)
+    budget = _check_epsilon("cells_per_axis", epsilon)
     if rule == "eugkm":
         return max(1, min(LARGEST_CELLS, round(math.pow(rows * budget / ROWS_PER_CELL, 2 / (2 + dimension)))))
     return _rugnik(rows, dimension, clusters, budget)
@@ -304,18 +302,15 @@ def _rugnik(n_rows: float, dimension: int, n_clusters: int, epsilon: float) -> i
     def bound(cells: int) -> float:
         return _h(cells, n_rows, dimension, n_clusters, epsilon).total
 
-    low, high = 1, 2
-    while high < LARGEST_CELLS and bound(high) < bound(high - 1):
-        low, high = high, high * 2
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (middle, high) if bound(middle) < bound(middle - 1) else (low, middle)
-    return min((low, high, low - 1 or 1), key=lambda cells: (bound(cells), cells))
+    rising = bisect_left(range(2, LARGEST_CELLS), True, key=lambda cells: bound(cells) >= bound(cells - 1)) + 2
+    return min((max(rising - 2, 1), rising - 1, rising), key=lambda cells: (bound(cells), cells))
 
 
-def _check_sizes(owner: str, n_rows: float, n_features: int, n_clusters: int) -> tuple[float, int, int]:
+def _check_sizes(
+    owner: str, n_rows: float, n_features: int, n_clusters: int, *, may_be_empty: bool = False
+) -> tuple[float, int, int]:
     return (
-        validate.number(f"{owner}.n_rows", n_rows, low=0.0, high=MOST_ROWS, open_low=True),
+        validate.number(f"{owner}.n_rows", n_rows, low=0.0, high=MOST_ROWS, open_low=not may_be_empty),
         validate.integer(f"{owner}.n_features", n_features, low=1, high=MOST_FEATURES),
         validate.integer(f"{owner}.n_clusters", n_clusters, low=1, high=MOST_CLUSTERS),
     )

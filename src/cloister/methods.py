@@ -38,11 +38,10 @@ class Method:
     """One public estimator: what it is called, what it supports, and how to make a fit of it short."""
 
     name: str  # of the class
+    word: str  # what the command line calls it
     summary: str  # in one line
     origin: str  # the paper it is from, or that it is our own
     room: str = "cloister"  # that the class is imported from
-    command: str | None = None  # `cloister fit --method`; None where it has a command of its own
-    alias: str | None = None  # what `cloister plan --method` and `compare --methods` call it, where that is no `command`
     kind: str = "centers"  # "centers": fit(rows) finds centres; "synopsis"; "source-target": fit(target, source=rows)
     domains: tuple[str, ...] = DOMAINS
     guarantees: tuple[str, ...] = GUARANTEES
@@ -53,11 +52,6 @@ class Method:
     short: Mapping[str, Any] = field(default_factory=dict)  # options that make a fit short
     wide: Mapping[str, Any] = field(default_factory=dict)  # further ones from three columns on
     variants: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # options that change what is asked, by name
-
-    @property
-    def word(self) -> str:
-        """What the command line calls it."""
-        return self.command or self.alias or self.name
 
     @property
     def finds_number(self) -> bool:
@@ -74,7 +68,7 @@ class Method:
 _ALL = (
     Method(
         name="KMeans",
-        command="kmeans",
+        word="kmeans",
         summary="votes find where rows are many, sums of clipped offsets place the centres",
         origin="our own",
         offers=("choose_k", "predict", "errors", "describe", *TABLES),
@@ -84,7 +78,7 @@ _ALL = (
     ),
     Method(
         name="PEMeans",
-        command="pe-means",
+        word="pe-means",
         summary="private evolution: candidates evolve, rows vote for the nearest one",
         origin="Humphries, Lin and Yekhanin, PE-means",
         parameters=(
@@ -110,7 +104,7 @@ _ALL = (
     ),
     Method(
         name="GridKMeans",
-        command="grid",
+        word="grid",
         summary="one noisy grid, then k-means of its cells; up to about 6 columns",
         origin="Muthukrishnan and Tandon, RUGNIK; Su et al., EUGkM",
         offers=("every_k", "choose_k", "predict", "errors", "describe", *PLAIN_TABLES),
@@ -125,7 +119,7 @@ _ALL = (
     Method(
         name="LloydKMeans",
         room="cloister.rivals",
-        command="lloyd",
+        word="lloyd",
         summary="Lloyd's iterations on noisy counts and sums",
         origin="Su et al., DPLloyd",
         parameters=("n_rounds", "count_share"),
@@ -134,7 +128,7 @@ _ALL = (
     Method(
         name="FastLloyd",
         room="cloister.rivals",
-        command="fast-lloyd",
+        word="fast-lloyd",
         summary="Lloyd's iterations on noisy offsets of the rows within a radius",
         origin="Diaa, Humphries and Kerschbaum, FastLloyd",
         parameters=("n_rounds", "alpha", "count_share"),
@@ -143,7 +137,7 @@ _ALL = (
     Method(
         name="CoresetKMeans",
         room="cloister.rivals",
-        command="coreset",
+        word="coreset",
         summary="noisy averages of the leaves of a hash tree, then k-means of them",
         origin="Chang and Kamath, LSH coreset",
         parameters=("max_depth", "min_rows_per_leaf", "offset", "n_init"),
@@ -152,7 +146,7 @@ _ALL = (
     Method(
         name="TreeKMeans",
         room="cloister.rivals",
-        command="tree",
+        word="tree",
         summary="candidates from a tree of cubes, centres by private local search; always pure",
         origin="Balcan, Dick, Liang, Mou and Zhang",
         delta=0.0,
@@ -162,7 +156,7 @@ _ALL = (
     ),
     Method(
         name="GridSynopsis",
-        alias="grid-synopsis",
+        word="grid-synopsis",
         kind="synopsis",
         summary="one noisy grid that is kept and answers for any number of clusters",
         origin="Muthukrishnan and Tandon, RUGNIK; Su et al., EUGkM",
@@ -176,7 +170,7 @@ _ALL = (
     ),
     Method(
         name="PointSynopsis",
-        alias="point-synopsis",
+        word="point-synopsis",
         kind="synopsis",
         summary="weighted points that are kept and cut at any number of clusters, for any number of columns",
         origin="our own",
@@ -186,7 +180,7 @@ _ALL = (
     ),
     Method(
         name="SourceTargetKMedoids",
-        alias="source-target",
+        word="source-target",
         kind="source-target",
         summary="k points of a public target, beside a private source that covers part of it",
         origin="Schnapp and Sabato, NNA and NAS",
@@ -213,7 +207,7 @@ METHODS: dict[str, Method] = {method.name: method for method in _ALL}
 
 def commands() -> dict[str, Method]:
     """Return the methods of ``cloister fit``, by what ``--method`` calls them."""
-    return {method.command: method for method in _ALL if method.command is not None}
+    return {method.word: method for method in _ALL if method.kind == "centers"}
 
 
 def words() -> dict[str, Method]:

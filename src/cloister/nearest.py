@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from cloister.columns import FloatArray, Frame, IntArray, snap
+from cloister.columns import FloatArray, Frame, IntArray, row_blocks, snap
 from cloister.questions import Nearest
 
 __all__ = ["NearestPoint", "nearest_center", "nearest_point"]
@@ -33,8 +33,7 @@ def nearest_point(rows: FloatArray, points: FloatArray, metric: str) -> NearestP
     found = NearestPoint(np.zeros(len(rows), dtype=np.int64), np.full(len(rows), np.inf))
     size = max(1, BLOCK_NUMBERS // max(len(points), 1))
     search = _nearest_euclidean if metric == "euclidean" else _nearest_other
-    for start in range(0, len(rows) if len(points) else 0, size):
-        part = slice(start, start + size)
+    for part in row_blocks(len(rows) if len(points) else 0, size):
         found.indices[part], found.distances[part] = search(rows[part], points, metric)
     return found
 

@@ -4,7 +4,7 @@
 import numpy as np
 import pytest
 
-from cloister.algorithms import Beyond, LastStep, add_beyond, judge_solution, place_of_rows, stands_out, unknown_errors
+from cloister.algorithms import LastStep, add_beyond, judge_solution, place_of_rows, stands_out, unknown_errors
 from cloister.algorithms import _resample as resample
 from cloister.columns import Ball, Box
 
@@ -110,34 +110,23 @@ def test_noise_alone_stands_out_rarely(n_clusters, generator):
     assert not stands_out(np.zeros(n_clusters), np.zeros(n_clusters)).any()
 
 
-def beyond_of(n_clusters):
-    return Beyond(
-        center_errors=np.full((n_clusters, 2), 0.03),
-        count_errors=np.full(n_clusters, 3.0),
-        loss_error=0.1,
-        stability=np.ones(n_clusters),
-    )
+def total_errors(n_judged, noise, counts, count_noise, *, hidden, n_rows=900.0):
+    """Return total errors of clusters, some of which were judged, all alike."""
+    errors = {"center_errors": np.full((n_judged, 2), 0.03), "count_errors": np.full(n_judged, 3.0), "loss_error": 0.1}
+    beyond, size = resample.Beyond(**errors, stability=np.ones(n_judged)), len(counts)
+    noises = np.full((size, 2), noise), np.array(counts), np.full(size, count_noise)
+    return add_beyond(*noises, beyond, n_rows=n_rows, hidden=hidden, frame=FRAME)
 
 
 def test_errors_add_up_by_squares():
-    total = add_beyond(
-        np.full((2, 2), 0.04),
-        np.array([500.0, 400.0]),
-        np.full(2, 4.0),
-        beyond_of(2),
-        n_rows=900.0,
-        hidden=np.ones(2),
-        frame=FRAME,
-    )
+    total = total_errors(2, 0.04, [500.0, 400.0], 4.0, hidden=np.ones(2))
     assert np.allclose(total.centers, 0.05)
     assert np.allclose(total.counts, 5.0)
     assert (total.stability == 1).all()
 
 
 def test_a_cluster_that_does_not_stand_out_may_be_anywhere_and_its_rows_are_with_the_others():
-    counts, noise = np.array([500.0, 400.0, 3.0, 0.0]), np.full(4, 4.0)
-    hidden = np.full(2, 0.2)
-    total = add_beyond(np.full((4, 2), 0.04), counts, noise, beyond_of(3), n_rows=900.0, hidden=hidden, frame=FRAME)
+    total = total_errors(3, 0.04, [500.0, 400.0, 3.0, 0.0], 4.0, hidden=np.full(2, 0.2))
     assert np.allclose(total.centers[2], np.sqrt(0.04**2 + 0.03**2 + 0.2**2))
     assert np.allclose(total.centers[3], np.hypot(0.04, 0.2))
     assert (total.centers[:2] > 0.2).all()
@@ -145,15 +134,7 @@ def test_a_cluster_that_does_not_stand_out_may_be_anywhere_and_its_rows_are_with
 
 
 def test_a_table_that_does_not_stand_out_has_no_cluster_that_does():
-    total = add_beyond(
-        np.full((1, 2), 1e-4),
-        np.array([60.0]),
-        np.array([10.0]),
-        beyond_of(1),
-        n_rows=3.0,
-        hidden=unknown_errors(FRAME),
-        frame=FRAME,
-    )
+    total = total_errors(1, 1e-4, [60.0], 10.0, hidden=unknown_errors(FRAME), n_rows=3.0)
     assert total.stability.tolist() == [0.0]
     assert np.allclose(total.centers, unknown_errors(FRAME))
 

@@ -44,9 +44,12 @@ class Case:
         options |= self.method.wide if width > 2 else {}
         return self.method.estimator(**{"n_clusters": n_clusters, "bounds": (-1, 1), "n_jobs": 1, **options, **parameters})
 
-    def fit_to(self, model: Any, rows: Any, *, width: int = 2) -> Any:
-        """Fit an estimator; where the method also takes a public table, to the rows beside one."""
-        return model.fit(targets(width), source=rows) if self.kind == "source-target" else model.fit(rows)
+    def fit_to(self, model: Any, rows: Any, *, width: int = 2, target: Any = None, ids: Any = None) -> Any:
+        """Fit an estimator to rows, of persons where ids are given; where the method also takes a public table, beside one."""
+        given = {} if ids is None else {"privacy_unit": ids}
+        if self.kind != "source-target":
+            return model.fit(rows, **given)
+        return model.fit(targets(width) if target is None else target, source=rows, **given)
 
     def fit(self, rows: Any, n_clusters: int = 3, **parameters: Any) -> Any:
         """Make an estimator and fit it."""

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from cloister import Category, Date, Flag, Number
+from cloister.methods import FEATURES
 
 from ._cases import Case
 
@@ -42,11 +43,7 @@ class Trial:
         columns = columns or (tuple(bounds) if named else ("a", "b"))
         hidden = [name for name in ("id",) if parameters.get("privacy_unit") == name]
         model = self.case.make(n_clusters, width=len(columns), epsilon=5.0, bounds=bounds, **parameters)
-        rows = self.table[[*columns, *hidden]]
-        if self.case.kind != "source-target":
-            return model.fit(rows)
-        public = self.table[list(columns)].dropna()[:12]
-        return model.fit(public, source=rows)
+        return self.case.fit_to(model, self.table[[*columns, *hidden]], target=self.table[list(columns)].dropna()[:12])
 
 
 def every_k(trial: Trial) -> None:
@@ -133,21 +130,4 @@ def files(trial: Trial) -> None:
     trial.case.fit(str(path), 2, epsilon=5.0)
 
 
-TRIALS: dict[str, Callable[[Trial], None]] = {
-    one.__name__: one
-    for one in (
-        every_k,
-        choose_k,
-        predict,
-        errors,
-        describe,
-        private_bounds,
-        categories,
-        dates,
-        missing,
-        own_missing,
-        spread,
-        persons,
-        files,
-    )
-}
+TRIALS: dict[str, Callable[[Trial], None]] = {name: globals()[name] for name in FEATURES}

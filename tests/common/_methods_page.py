@@ -92,7 +92,7 @@ def _mark(offered: bool) -> str:
 
 
 def _line(method: Method) -> str:
-    command = f"`fit --method {method.command}`" if method.command else COMMANDS[method.kind]
+    command = f"`fit --method {method.word}`" if method.kind == "centers" else COMMANDS[method.kind]
     return f"| `{method.name}` | {method.summary} | {method.origin} | {command} |\n"
 
 

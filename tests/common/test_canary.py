@@ -12,10 +12,8 @@ import fractions
 import inspect
 import io
 import itertools
-import logging
 import pickle
 import re
-import warnings
 
 import joblib
 import numpy as np
@@ -57,11 +55,9 @@ def as_frame(rows):
 def fit(case, rows, generator, **parameters):
     """Fit; the target of source-target clustering is public and of another size."""
     width = rows.shape[1] if len(getattr(rows, "shape", ())) == 2 else 2
-    model = case.make(width=width, **{"bounds": BOUNDS, **parameters})
-    if case.kind != "source-target":
-        return model.fit(rows)
     target = generator.uniform(0, 50, size=(60, width))
-    return model.fit(as_frame(target) if isinstance(rows, pd.DataFrame) else target, source=rows)
+    model = case.make(width=width, **{"bounds": BOUNDS, **parameters})
+    return case.fit_to(model, rows, target=as_frame(target) if isinstance(rows, pd.DataFrame) else target)
 
 
 def of_a_model(model):
@@ -123,35 +119,24 @@ def of_a_ledger(ledger):
 
 
 @pytest.fixture
-def leaks(tmp_path, caplog, capfd, generator):
+def leaks(tmp_path, found_again, generator):
     """Return a function that fits, uses, prints and stores models, and says where the canary is found again."""
 
     numbers = itertools.count()
 
-    def once(case, rows, extra):
-        things = []
-        path = tmp_path / f"{next(numbers)}.sqlite"
+    def look(case, *, n_features=2, form=np.asarray, **extra):
         relation = {"neighbours": extra.get("neighbours", "add-remove")}
-        with Ledger.create(path, epsilon=20.0, delta=extra.get("delta", 1e-6), name="canary", **relation) as ledger:
-            model = fit(case, rows, generator, ledger=ledger, **extra)
-            things += [*of_a_model(model), *of_what_is_published(model), *of_a_ledger(ledger)]
-        things += [("file of the ledger", one.read_bytes()) for one in tmp_path.iterdir() if one.name.startswith(path.name)]
-        return things
 
-    def look(case, **extra):
-        n_features, form = extra.pop("n_features", 2), extra.pop("form", np.asarray)
-        search, found = Search(n_features), None
-        for _ in range(3):
-            with caplog.at_level(logging.DEBUG), warnings.catch_warnings(record=True) as caught:
-                warnings.simplefilter("always")
-                things = once(case, form(plant(generator, n_features)), extra)
-            printed = dict(zip(("stdout", "stderr"), capfd.readouterr(), strict=True))
-            things += [*printed.items(), ("log", caplog.text), ("warnings", [str(one.message) for one in caught])]
-            again = search(things)
-            found = again if found is None else found & again
-            if not found:
-                break
-        return sorted(found)
+        def things():
+            path = tmp_path / f"{next(numbers)}.sqlite"
+            with Ledger.create(path, epsilon=20.0, delta=extra.get("delta", 1e-6), name="canary", **relation) as ledger:
+                model = fit(case, form(plant(generator, n_features)), generator, ledger=ledger, **extra)
+                yield from (*of_a_model(model), *of_what_is_published(model), *of_a_ledger(ledger))
+            yield from (
+                ("file of the ledger", one.read_bytes()) for one in tmp_path.iterdir() if one.name.startswith(path.name)
+            )
+
+        return found_again(Search(n_features), things)
 
     return look
 

@@ -4,11 +4,9 @@
 It is looked for where the canary of plain tables is looked for, and in what a release tells of columns and cells.
 """
 
-import logging
 import pickle
 import re
 import struct
-import warnings
 
 import numpy as np
 import pandas as pd
@@ -95,24 +93,16 @@ def of_columns(model):
 
 
 @pytest.fixture
-def leaks(caplog, capfd, generator):
-    """Return a function that fits, prints and stores a model, and says where the canary is found again and again."""
+def leaks(found_again, generator):
+    """Return a function that fits, prints and stores a model, and says where the canary is found again."""
 
     def look(make, **options):
-        found = None
-        for _ in range(3):
+        def things():
             ledger = Ledger(epsilon=20.0, delta=options.get("delta", 1e-6), neighbours=options.get("neighbours", "add-remove"))
-            with caplog.at_level(logging.DEBUG), warnings.catch_warnings(record=True) as caught:
-                warnings.simplefilter("always")
-                model = make(ledger=ledger, n_jobs=1, progress=True, **options).fit(plant(generator))
-                things = [*of_a_model(model), *of_what_is_published(model), *of_columns(model), *of_a_ledger(ledger)]
-            things += [*zip(("stdout", "stderr"), capfd.readouterr(), strict=True), ("log", caplog.text)]
-            things += [("warnings", [str(one.message) for one in caught])]
-            again = DeclaredSearch()(things)
-            found = again if found is None else found & again
-            if not found:
-                break
-        return sorted(found)
+            model = make(ledger=ledger, n_jobs=1, progress=True, **options).fit(plant(generator))
+            return [*of_a_model(model), *of_what_is_published(model), *of_columns(model), *of_a_ledger(ledger)]
+
+        return found_again(DeclaredSearch(), things)
 
     return look
 

@@ -7,6 +7,8 @@ They call ``fit(X)``, so a method that needs a second table beside it is left ou
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+from cloister import PrivateScaler
+
 from ._cases import PLAIN
 
 EXPECTED_FAILURES = {
@@ -28,6 +30,7 @@ def checks(*, fast):
     cases = [case for case in PLAIN if case.kind != "source-target" and case.name not in ALIKE and (case.name == FAST) == fast]
     shared = {"epsilon": 1e4, "bounds": (-3, 3), "n_jobs": None, "random_state": 0}
     models = [case.make(width=3, **{**shared, **CAREFUL.get(case.name, {})}) for case in cases]
+    models += [PrivateScaler(epsilon=1e4, bounds=(-3, 3), scaling="bounds", random_state=0)] * fast
     return parametrize_with_checks(models, expected_failed_checks=lambda estimator: EXPECTED_FAILURES)
 
 

@@ -21,8 +21,7 @@ def trials(*, offered):
     return [pytest.param(case, feature, id=f"{case}, {feature}") for case, feature in pairs]
 
 
-def test_every_feature_has_a_trial_and_every_claim_is_about_one():
-    assert list(TRIALS) == list(FEATURES)
+def test_every_claim_is_about_a_feature():
     for method in METHODS.values():
         assert [one for one in FEATURES if one in method.offers] == list(method.offers)
 

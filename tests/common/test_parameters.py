@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from tests.rows import FewRows
+from tests.vaults import refusal
 
 from cloister import Ball, Box, Ledger, PureDP
 from cloister.exceptions import BudgetExceeded, CloisterError, DataError, LedgerError, ParameterError
@@ -161,7 +162,11 @@ WRONG = {
     "calibration": [("rough", r"expected one of 'paper', 'sharp'")],
     "confidence": [(0.4, rf"{NUMBER} of at least 0\.5 and below 1"), (1.0, NUMBER)],
     "n_neighbors": [(0, COUNT)],
-    "distance_share": [(1.0, rf"{NUMBER} of at least 0 and of at most 0\.9, got 1\.0"), (-0.1, NUMBER), (0.5, "expected 0")],
+    "distance_share": [
+        (1.0, rf"{NUMBER} of at least 0 and of at most 0\.9, got 1\.0"),
+        (-0.1, NUMBER),
+        (0.5, "expected 0 for nna, whose error has no bound, got 0.5"),
+    ],
     "coreset_radius": [(-0.1, rf"{NUMBER} of at least 0 and of at most 1")],
     "max_representatives": [(0, COUNT)],
     "metric": [
@@ -175,12 +180,9 @@ WRONG = {
 
 def refused(case, message, rows=None, *, error=ParameterError, **parameters):
     """Fit with a fresh ledger, which must be refused before anything is read or spent."""
-    ledger = Ledger(epsilon=1.0, delta=1e-6)
-    model = case.make(**{"ledger": ledger, **parameters})
-    with pytest.raises(error, match=message):
+    with refusal(error, message) as ledger:
+        model = case.make(**{"ledger": ledger, **parameters})
         case.fit_to(model, FewRows() if rows is None else rows)
-    assert len(ledger.lines) == 1, "a budget and nothing else"
-    assert ledger.spent.empty
     assert not hasattr(model, "privacy_receipt_")
 
 
@@ -235,7 +237,7 @@ def test_a_table_that_cannot_be_opened_costs_nothing(case, data, message):
 
 @every_clusterer
 def test_columns_named_in_two_ways_cost_nothing(case):
-    ledger = Ledger(epsilon=1.0, delta=1e-6)
+    ledger = Ledger(epsilon=1.0, delta=1e-6)  # what has been set aside by then is given back
     with pytest.raises(TypeError, match="Feature names are only supported if all input features have string names"):
         case.fit(pd.DataFrame([[0.1, 0.2]], columns=["a", 1]), ledger=ledger)
     assert ledger.spent.empty

@@ -12,14 +12,14 @@ import pandas as pd
 import pytest
 
 from cloister import Ledger, PureDP
-from cloister.audit import PersonTable, person_neighbours, replay, share_spent
+from cloister.audit import PersonTable, person_neighbours, replay
 from cloister.columns import Identifier, Relation
 from cloister.data._ids import hash_objects
 from cloister.exceptions import CloisterError, LedgerError, ParameterError
 from cloister.privacy import Entropy
 
 from ._cases import GUARANTEES, PLAIN, RELATIONS, every_method, same, targets
-from .test_budgets import KEPT, LEAST, LEAST_OF, as_spent
+from .test_budgets import check_spent
 from .test_canary import of_a_ledger, of_a_model, of_what_is_published
 
 CANARY = "CANARY-PERSON-17"
@@ -31,11 +31,10 @@ HOSTILE = {"edge": "add-remove", "missing": "replace", "signalling": "add-remove
 def fit(case, table, **parameters):
     """Fit a method to the rows of persons; where it also takes a public table, beside one."""
     model = case.make(2, **{"max_rows_per_unit": 5, "random_state": SEED, **parameters})
-    rows, ids = (table.rows, {"privacy_unit": table.ids}) if isinstance(table, PersonTable) else (table, {})
-    if case.kind != "source-target":
-        return model.fit(rows, **ids)
-    target = pd.DataFrame(targets(2), columns=["a", "b"]) if isinstance(rows, pd.DataFrame) else targets(2)
-    return model.fit(target, source=rows, **ids)
+    if isinstance(table, PersonTable):
+        return case.fit_to(model, table.rows, ids=table.ids)
+    target = pd.DataFrame(targets(2), columns=["a", "b"]) if isinstance(table, pd.DataFrame) else targets(2)
+    return case.fit_to(model, table, target=target)
 
 
 def people(generator, n_persons=25, who="person"):
@@ -164,12 +163,7 @@ def test_a_fit_that_finds_the_number_of_rows_spends_its_budget_and_no_more(case,
         ledger = Ledger(whole, neighbours=relation, unit="person")
         given = {"guarantee": whole, "neighbours": relation, "ledger": ledger, "max_rows_per_unit": "auto"}
         model = fit(case, people(generator), **given)
-        events = tuple(ledger.events)
-        assert events == model.privacy_receipt_.events
-        assert events[0].question_name == "rows_per_unit"
-        kept = KEPT if any(event.question_name == "cell_states" for event in events) else 0.0
-        assert LEAST_OF.get(case.variant, LEAST) - kept <= share_spent(events, as_spent(events, whole))
-        assert share_spent(events, whole) <= 1 + 1e-12
+        assert check_spent(model, case, whole, ledger)[0].question_name == "rows_per_unit"
 
 
 @every_method

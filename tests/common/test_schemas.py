@@ -7,7 +7,7 @@ from tests.schemas.checker import check
 
 from cloister import Ledger
 
-from ._cases import CASES, GUARANTEES, RELATIONS, domains_of, every_method, targets
+from ._cases import CASES, GUARANTEES, RELATIONS, domains_of, every_method
 
 SETTINGS = ("plain", "persons", "persons that count 1", "bounds of every form", "private bounds", "described")
 
@@ -33,10 +33,8 @@ def fits(case, rows, setting, **parameters):
     """Fit a method to the rows in a setting, as often as it has forms."""
     if setting.startswith("persons"):
         weighting = "person" if setting.endswith("1") else "row"
-        model, ids = case.make(max_rows_per_unit=3, weighting=weighting, **parameters), np.arange(len(rows)) // 3
-        if case.kind == "source-target":
-            return [model.fit(targets(2), source=rows, privacy_unit=ids)]
-        return [model.fit(rows, privacy_unit=ids)]
+        model = case.make(max_rows_per_unit=3, weighting=weighting, **parameters)
+        return [case.fit_to(model, rows, ids=np.arange(len(rows)) // 3)]
     if setting == "bounds of every form":
         return [case.fit(rows, **{**parameters, "bounds": bounds}) for bounds in domains_of(case.method).values()]
     if setting == "private bounds" and case.kind != "source-target":

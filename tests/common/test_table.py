@@ -23,7 +23,6 @@ from ._cases import every_method
 from ._methods_page import page
 
 ROOT = Path(__file__).parents[2]
-OWN_COMMANDS = {"synopsis": "synopsis", "source-target": "source-target"}  # by kind of method
 
 
 def test_every_estimator_of_the_package_is_in_the_table():
@@ -33,22 +32,28 @@ def test_every_estimator_of_the_package_is_in_the_table():
 
 
 @every_method
-def test_the_package_has_it(case):
+def test_it_is_everywhere(case, monkeypatch):
+    """The package, the command line, the audit, the benchmarks, fuzzing and the readme have every method."""
+    monkeypatch.syspath_prepend(str(ROOT))
+    from benchmarks._methods import METHODS as MEASURED
+    from benchmarks.suites import SUITES
+
     room = import_module(case.method.room)
     assert case.name in room.__all__
     assert getattr(room, case.name) is case.method.estimator
     assert find_method(case.name.upper()) is case.method
-
-
-@every_method
-def test_the_command_line_has_it(case):
-    if case.kind == "centers":
-        assert commands()[case.method.command] is case.method
-        (option,) = [one for one in main.commands["fit"].params if one.name == "method"]
-        assert isinstance(option.type, click.Choice)
-        assert case.method.command in option.type.choices
-    else:
-        assert OWN_COMMANDS[case.kind] in main.commands
+    assert {case.name, *(f"{case.name}, {variant}" for variant in case.method.variants)} <= set(audit.METHODS)
+    assert case.name in _parameters._owners()
+    assert f"`{case.name}`" in (ROOT / "README.md").read_text(encoding="utf-8")
+    if case.kind != "centers":  # with a command and a suite of its own
+        assert case.kind in main.commands
+        assert {"synopsis": "grids", "source-target": "source-target"}[case.kind] in SUITES
+        return
+    assert commands()[case.method.word] is case.method
+    (option,) = [one for one in main.commands["fit"].params if one.name == "method"]
+    assert isinstance(option.type, click.Choice)
+    assert case.method.word in option.type.choices
+    assert case.name in MEASURED
 
 
 @pytest.mark.parametrize("command", commands())
@@ -67,33 +72,6 @@ def test_all_that_find_centres_are_compared(rows):
     assert [one.failure for one in found.contenders if one.failure] == []
 
 
-@every_method
-def test_the_audit_attacks_it_and_its_variants(case):
-    assert {case.name, *(f"{case.name}, {variant}" for variant in case.method.variants)} <= set(audit.METHODS)
-
-
-@every_method
-def test_the_benchmark_runs_it(case, monkeypatch):
-    monkeypatch.syspath_prepend(str(ROOT))
-    from benchmarks._methods import METHODS as MEASURED
-    from benchmarks.suites import SUITES
-
-    if case.kind == "centers":
-        assert case.name in MEASURED
-    else:  # a suite of its own
-        assert {"synopsis": "grids", "source-target": "source-target"}[case.kind] in SUITES
-
-
-@every_method
-def test_fuzzing_gives_it_hostile_parameters(case):
-    assert case.name in _parameters._owners()
-
-
 def test_the_page_of_methods_is_up_to_date():
     written = (ROOT / "docs" / "methods.md").read_text(encoding="utf-8")
     assert written == page(), f"run {Path(sys.executable).name} -m tests.common._methods_page > docs/methods.md"
-
-
-@every_method
-def test_the_readme_names_it(case):
-    assert f"`{case.name}`" in (ROOT / "README.md").read_text(encoding="utf-8")

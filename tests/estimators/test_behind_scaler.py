@@ -17,6 +17,7 @@ from sklearn.compose import ColumnTransformer
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from tests.schemas.checker import check
+from tests.vaults import refusal
 
 from cloister import GridSynopsis, KMeans, Ledger, PointSynopsis, PrivateScaler, Release, SourceTargetKMedoids, open_rows
 from cloister.data import ScaledRows
@@ -29,7 +30,7 @@ FITS = {
     "GridSynopsis": lambda scaled, **options: GridSynopsis(2, rule=4, **options).fit(scaled),
     "PointSynopsis": lambda scaled, **options: PointSynopsis(max_clusters=4, **options).fit(scaled),
     "PrivateScaler": lambda scaled, **options: PrivateScaler(**options).fit(scaled),
-    "SourceTargetKMedoids": lambda scaled, **options: SourceTargetKMedoids(2, **options).fit(
+    "SourceTargetKMedoids": lambda scaled, **options: SourceTargetKMedoids(2, bounds=scaled.bounds, **options).fit(
         np.random.default_rng(0).normal(size=(20, 2)), source=scaled
     ),
 }
@@ -57,8 +58,7 @@ def mu_of(*receipts):
 @pytest.mark.parametrize("name", FITS)
 def test_the_receipt_covers_scaler_and_fit(name, rows, scaler):
     ledger = Ledger(epsilon=1.0, delta=1e-6)
-    bounds = {"bounds": scaler.bounds_} if name == "SourceTargetKMedoids" else {}
-    model = FITS[name](scaler.transform(rows), epsilon=0.5, delta=1e-6, ledger=ledger, random_state=0, **bounds)
+    model = FITS[name](scaler.transform(rows), epsilon=0.5, delta=1e-6, ledger=ledger, random_state=0)
     receipt = model.privacy_receipt_
     own, before = receipt.fits
     assert before.guarantee == scaler.privacy_receipt_.guarantee
@@ -110,17 +110,12 @@ def test_steps_and_errors_are_those_of_the_fit(rows, scaler):
 @pytest.mark.parametrize("name", FITS)
 def test_another_relation_or_unit_is_refused_before_anything_is_spent(name, rows, scaler):
     ids, scaled = np.arange(len(rows)) // 2, scaler.transform(rows)
-    bounds = {"bounds": scaler.bounds_} if name == "SourceTargetKMedoids" else {}
-    ledger = Ledger(epsilon=5.0, delta=1e-6, neighbours="replace")
     message = rf"{name}.neighbours: expected 'add-remove', as the scaler of these rows has it, got 'replace'\. Pass the same"
-    with pytest.raises(DataError, match=message):
-        FITS[name](scaled, ledger=ledger, neighbours="replace", **bounds)
-    assert len(ledger.lines) == 1
+    with refusal(DataError, message, neighbours="replace") as ledger:
+        FITS[name](scaled, ledger=ledger, neighbours="replace")
     persons = PrivateScaler(epsilon=3.0, random_state=0).fit(rows, privacy_unit=ids).transform(rows)
-    ledger = Ledger(epsilon=5.0, delta=1e-6)
-    with pytest.raises(DataError, match=rf"{name}.privacy_unit: expected rows that were scaled under the same unit"):
-        FITS[name](persons, ledger=ledger, **bounds)
-    assert len(ledger.lines) == 1
+    with refusal(DataError, rf"{name}.privacy_unit: expected rows that were scaled under the same unit") as ledger:
+        FITS[name](persons, ledger=ledger)
 
 
 def test_persons_of_both(rows):

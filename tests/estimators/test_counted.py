@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Fits that no ledger counts: the second one in a process warns, and a ledger of the process counts all of them."""
 
+import inspect
 import pickle
 import warnings
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -27,6 +29,8 @@ from cloister.audit import replay
 from cloister.exceptions import LedgerError, PrivacyWarning
 from cloister.methods import METHODS
 from cloister.privacy import PROCESS, Guarantee
+
+from ..common._cases import Case
 
 UNCOUNTED = (
     r"ledger: this is the {} fit in this process that no ledger counts; if they read the same people, their budgets add up"
@@ -76,14 +80,13 @@ def test_of_every_kind(name: str, rows: np.ndarray) -> None:
         if name == "PrivateScaler":
             PrivateScaler(0.5).fit(rows)
             return
-        method = METHODS[name]
-        model = method.estimator(2, bounds=(-1, 1), n_jobs=1, **method.short)
-        model.fit(rows[:9], source=rows) if method.kind == "source-target" else model.fit(rows)
+        Case(METHODS[name]).fit(rows, 2)
 
     assert said(fit) == []
     with pytest.warns(PrivacyWarning, match=UNCOUNTED.format("2nd")) as caught:
         fit()
-    assert {one.filename for one in caught if one.category is PrivacyWarning} == {__file__}
+    caller = __file__ if name == "PrivateScaler" else inspect.getfile(Case)
+    assert {one.filename for one in caught if one.category is PrivacyWarning} == {caller}
     assert said(lambda: [fit() for _ in range(8)]) == ["10th"]
 
 
@@ -182,12 +185,8 @@ def test_a_default_ledger_counts_every_fit_that_has_none_of_its_own(rows: np.nda
 
 @pytest.mark.parametrize("name", METHODS)
 def test_a_delta_above_the_ledgers_is_refused_before_anything_is_reserved(name: str, rows: np.ndarray) -> None:
-    method, ledger = METHODS[name], Ledger(epsilon=9.0, delta=1e-6)
-
-    def fit(**options: Any) -> None:
-        model = method.estimator(2, bounds=(-1, 1), ledger=ledger, n_jobs=1, **method.short, **options)
-        model.fit(rows[:9], source=rows) if method.kind == "source-target" else model.fit(rows)
-
+    ledger = Ledger(epsilon=9.0, delta=1e-6)
+    fit = partial(Case(METHODS[name]).fit, rows, 2, ledger=ledger)
     for options in ({"epsilon": 0.1, "delta": 0.1}, {"guarantee": ApproxDP(0.1, 1.1e-6)}):
         with pytest.raises(
             LedgerError, match=r"expected a delta of at most 1e-06, the ledger's, got .* Pass delta=1e-06 .--delta. or less"

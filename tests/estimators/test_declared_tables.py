@@ -94,10 +94,3 @@ def test_errors_grow_with_what_is_missing(missing, generator):
         return model.release_.center_errors[0, 1]
 
     assert error(0.9) > 3 * error(0.3)
-
-
-def test_a_release_reads_levels_from_tables_with_names_only(table):
-    release = KMeans(2, epsilon=4.0, bounds=MIXED, random_state=0).fit(table).release_
-    for rows in ([[1, "f"], [2, "m"]], np.array([[1, "1"], [2, "2"]], dtype=object)):
-        with pytest.raises(DataError, match="expected a table with column names"):
-            release.predict(rows)

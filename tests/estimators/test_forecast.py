@@ -15,6 +15,8 @@ from cloister.exceptions import ParameterError
 from cloister.forecast._words import about
 from cloister.methods import METHODS
 
+from ..common._cases import Case
+
 ASKED = {
     "sums": "nearest_sums",
     "counts": "nearest_counts",
@@ -210,6 +212,7 @@ def test_a_forecast_is_frozen_and_told_in_full():
         ({"delta": 1.0}, r"plan\.delta: expected a finite number of at least 0 and below 1, got 1\.0"),
         ({"guarantee": 1.0}, r"plan\.guarantee: expected PureDP, ApproxDP, ZCDP or GDP, got 1\.0"),
         ({"neighbours": "near"}, r"plan\.neighbours: expected one of .*, got 'near'"),
+        ({"method": "DBSCAN"}, r"plan\.method: expected the name of an estimator, got 'DBSCAN'\. Pass one of KMeans"),
     ],
 )
 def test_refusals(changes, message):
@@ -311,9 +314,8 @@ def test_of_every_method_it_says_what_a_fit_asks_and_how_noisily(name, options, 
     forecast = plan(400, 2, 3, method=name, **options)
     assert (forecast.method, forecast.center_errors, forecast.smallest_cluster) == (name, (), None)
     assert math.isclose(sum(step.share for step in forecast.steps), 1.0)
-    model = method.estimator(3, bounds=(-1, 1), n_rows=400, **options)
     rows = generator.uniform(-1, 1, (400, 2))
-    model.fit(*([rows[:30]] if method.kind == "source-target" else [rows]), **source_of(method, rows))
+    model = Case(method).fit_to(method.estimator(3, bounds=(-1, 1), n_rows=400, **options), rows, target=rows[:30])
     planned = {step.name: step for step in forecast.steps}
     compared = 0
     for event in model.privacy_receipt_.events:
@@ -327,14 +329,3 @@ def test_of_every_method_it_says_what_a_fit_asks_and_how_noisily(name, options, 
     assert compared > 0
     with pytest.raises(ParameterError, match=r"Forecast\.error: expected a forecast of KMeans, got .*"):
         forecast.error(10)
-
-
-def source_of(method, rows):
-    return {"source": rows} if method.kind == "source-target" else {}
-
-
-def test_a_method_nobody_knows_is_refused():
-    with pytest.raises(
-        ParameterError, match=r"plan\.method: expected the name of an estimator, got 'DBSCAN'\. Pass one of KMeans"
-    ):
-        plan(100, 2, 3, method="DBSCAN")

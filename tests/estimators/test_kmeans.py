@@ -21,27 +21,27 @@ from ..common._cases import MIDDLES, draw_rows
 @pytest.mark.parametrize(("n_rows", "n_features", "n_clusters"), [(1, 1, 1), (150, 4, 3), (10**6, 784, 10), (500, 2, 2000)])
 def test_the_plan_divides_the_whole_budget(n_rows, n_features, n_clusters, budget, relation):
     plan = make_plan(n_rows, n_features, n_clusters, planner=Planner(budget, relation))
-    means, axes = [plan.mean + scale for scale in plan.scales], [plan.axes] if plan.axes else []
-    shares = [*means, *axes, *plan.votes, *plan.rounds]
-    assert sum(shares) == pytest.approx(1.0)
-    assert min(shares) > 0
-    assert plan.left[-1] == n_clusters
-    assert list(plan.left) == sorted(plan.left, reverse=True)
-    assert [step.share for step in plan.steps] == pytest.approx(shares)
-    assert min(plan.n_candidates) >= min(plan.n_start, 2 * n_clusters)
-    assert len(plan.n_candidates) == len(plan.votes)
+    assert sum(step.share for step in plan.steps) == pytest.approx(1.0)
+    assert min(query.share for step in plan.steps for query in step.queries) > 0
+    assert [one.step.share for one in plan.refine_rounds] == pytest.approx(plan.rounds)
+    left = [one.n_left for one in plan.refine_rounds]
+    assert left[-1] == n_clusters
+    assert left == sorted(left, reverse=True)
+    first = plan.locate_steps
+    assert min(vote.n_points for vote in first.votes) >= min(first.n_points, 2 * n_clusters)
 
 
 def test_centres_settle_where_noise_is_small_and_rows_fit_into_memory():
     def n_settling(n_rows, n_features, n_clusters, budget):
         plan = make_plan(n_rows, n_features, n_clusters, planner=Planner(budget, Relation.ADD_REMOVE))
         names = [step.name for step in plan.steps]
-        assert [name for name in names if name.startswith("settling")] == [f"settling {1 + i}" for i in range(plan.n_settling)]
-        assert names[-1] == f"round {len(plan.rounds) - plan.n_settling}"
+        settling = [name for name in names if name.startswith("settling")]
+        assert settling == [f"settling {1 + index}" for index in range(len(settling))]
+        assert names[-1] == f"round {len(plan.rounds) - len(settling)}"
         assert all(
             query.name != "distances" for step in plan.steps if step.name.startswith("settling") for query in step.queries
         )
-        return plan.n_settling
+        return len(settling)
 
     assert n_settling(10_000, 4, 10, GDP(1.0)) == GAUSSIAN.n_settling
     assert n_settling(10_000, 4, 10, GDP(0.01)) == 0

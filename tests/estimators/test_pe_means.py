@@ -10,7 +10,7 @@ import pytest
 from sklearn.cluster import KMeans
 from sklearn.datasets import make_blobs
 
-from cloister import Ball, PEMeans, open_rows, plan
+from cloister import Ball, PEMeans, open_rows
 from cloister.cluster import plan_fit
 from cloister.exceptions import DataError
 
@@ -49,42 +49,20 @@ def test_many_dimensions_with_and_without_projection(projection, options, make, 
     assert names == ["row_count", *["nearest_counts"] * 3, *(["nearest_counts", "nearest_sums"] if projected else [])]
 
 
-@pytest.mark.parametrize(
-    ("changed", "n_projected"),
-    [
-        ({}, 16),
-        ({"n_rows": 1_000}, None),
-        ({"n_features": 3_000}, None),
-        ({"n_features": 33}, 16),
-        ({"n_features": 32}, None),
-        ({"n_clusters": 32}, None),
-        ({"epsilon": 0.1}, None),
-        ({"epsilon": 0.45}, 16),
-        ({"epsilon": 0.45, "neighbours": "replace"}, None),
-        ({"delta": 0.0}, None),
-        ({"delta": 0.0, "n_rows": 1_000_000}, 16),
-    ],
-    ids=str,
-)
-def test_wide_tables_are_projected_where_the_lift_adds_little_noise(changed, n_projected):
-    given = {"n_rows": 10_000, "n_features": 64, "n_clusters": 4, "epsilon": 1.0, "delta": 1e-6, "neighbours": "add-remove"}
-    assert plan(**(given | changed), method="PEMeans").n_projected == n_projected
-
-
 @pytest.mark.parametrize("options", [{}, {"delta": 0}, {"neighbours": "replace"}, {"n_rounds": 3}], ids=str)
-@pytest.mark.parametrize("n_features", [33, 128])
-def test_the_projection_is_decided_by_the_noise_that_the_lift_would_have(options, n_features):
+@pytest.mark.parametrize(("n_features", "n_clusters"), [(32, 5), (33, 5), (128, 5), (64, 32)])
+def test_the_projection_is_decided_by_the_noise_that_the_lift_would_have(options, n_features, n_clusters):
     sizes = np.geomspace(100, 1e7, 40).astype(int).tolist()
     decided = []
     for n_rows in sizes:
         given = {"epsilon": 1.0, "delta": 1e-9, "bounds": (-1, 1), "n_rows": n_rows, **options}
-        lift = plan_fit(PEMeans(5, projection=16, **given), n_features).average
-        error = n_features**0.5 * lift.sigma("sums") / (n_rows / 5)
-        projected = plan_fit(PEMeans(5, **given), n_features).average is not None
-        assert projected == (error <= 0.18)  # as documented
-        decided.append(projected)
+        lift = plan_fit(PEMeans(n_clusters, projection=16, **given), n_features).average
+        error = n_features**0.5 * lift.sigma("sums") / (n_rows / n_clusters)
+        plan = plan_fit(PEMeans(n_clusters, **given), n_features)
+        assert (plan.average is not None) == (plan.dimension == 16) == (n_features > 32 and error <= 0.18)  # as documented
+        decided.append(plan.average is not None)
     assert decided == sorted(decided)
-    assert set(decided) == {False, True}
+    assert set(decided) == {False, n_features > 32}
 
 
 @pytest.mark.parametrize(("n_rows", "projection"), [(60, None), (30_000, 16)])

@@ -164,15 +164,13 @@ def test_what_is_described_are_the_chosen_clusters(rows):
     assert np.allclose(found, model.cluster_counts_, atol=400)
 
 
-@pytest.mark.parametrize("n_clusters", ["AUTO", "many", 2.5])
-def test_other_words_are_refused(n_clusters, rows):
-    with pytest.raises(ParameterError, match=r"KMeans\.n_clusters: expected an integer .*\. Pass a number, or \"auto\"\."):
-        KMeans(n_clusters, bounds=(-12, 12)).fit(rows)
-
-
-def test_other_estimators_say_which_one_chooses_the_number(rows):
-    with pytest.raises(ParameterError, match=r"PEMeans\.n_clusters: .* got 'auto'\. Pass a number; KMeans takes \"auto\"\."):
-        PEMeans("auto", bounds=(-12, 12)).fit(rows)
+@pytest.mark.parametrize(
+    ("kind", "n_clusters", "remedy"),
+    [(KMeans, "AUTO", r"Pass a number, or \"auto\""), (PEMeans, "auto", r"Pass a number; KMeans takes \"auto\"")],
+)
+def test_words_that_choose_no_number_are_refused(kind, n_clusters, remedy, rows):
+    with pytest.raises(ParameterError, match=rf"{kind.__name__}\.n_clusters: expected an integer .*, got .*\. {remedy}\."):
+        kind(n_clusters, bounds=(-12, 12)).fit(rows)
 
 
 @pytest.mark.slow

@@ -3,15 +3,9 @@
 
 import numpy as np
 import pytest
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from cloister import Category, Number, PrivateScaler
 from cloister.exceptions import DataError, ParameterError
-
-EXPECTED_FAILURES = {
-    "check_estimators_empty_data_messages": "a table without rows must not raise: an error would tell that it is empty",
-    "check_dtype_object": "a dict among numbers is a missing value: an error would tell that it is there",
-}
 
 
 @pytest.fixture
@@ -78,12 +72,3 @@ def test_declared_columns_are_scaled_as_distances_see_them(rows):
 def test_bad_parameters_are_refused_under_its_own_name(parameters, message, rows):
     with pytest.raises(ParameterError, match=message):
         PrivateScaler(**{"epsilon": 1.0, **parameters}).fit(rows)
-
-
-@pytest.mark.filterwarnings("ignore:SCIPY_ARRAY_API is not set")
-@parametrize_with_checks(
-    [PrivateScaler(epsilon=1e4, bounds=(-3, 3), scaling="bounds", random_state=0)],
-    expected_failed_checks=lambda estimator: EXPECTED_FAILURES,
-)
-def test_scikit_learn_has_no_objection(estimator, check):
-    check(estimator)

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A target of two groups, and a source that covers one of them."""
 
-from types import SimpleNamespace
-
 import numpy as np
 import pytest
 from tests.cli.conftest import refused, run  # noqa: F401
@@ -21,19 +19,6 @@ def make():
         return SourceTargetKMedoids(n_clusters, **{"epsilon": 5.0, "n_jobs": 1, "n_init": 1, **parameters})
 
     return make_model
-
-
-@pytest.fixture
-def plans(monkeypatch):
-    """Return a list of what fits decide before they ask the source: a function of public numbers."""
-    made, plan = [], SourceTargetKMedoids._plan
-
-    def noting(model, request, frame, **public):
-        made.append(SimpleNamespace(**vars(model._asked), plan=plan(model, request, frame, **public)))
-        return made[-1].plan
-
-    monkeypatch.setattr(SourceTargetKMedoids, "_plan", noting)
-    return made
 
 
 @pytest.fixture

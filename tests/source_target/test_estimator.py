@@ -5,8 +5,9 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from tests.vaults import refusal
 
-from cloister import GDP, Ball, Box, Ledger, PureDP, load_release
+from cloister import GDP, Ball, Box, load_release
 from cloister.cluster import Progress
 from cloister.cluster._target import Target
 from cloister.exceptions import DataError, ParameterError
@@ -146,11 +147,9 @@ def test_duplicate_targets(make, source, solver):
 
 def test_a_bad_row_of_the_target_is_named(make, target, source):
     target[17, 1] = np.nan
-    ledger = Ledger(PureDP(5.0))
     for data in (target, pd.DataFrame(target), pl.DataFrame(target)):
-        with pytest.raises(DataError, match=r"\.target: expected finite numbers, got others in row 17\. The target is public"):
+        with refusal(DataError, r"\.target: expected finite numbers, got others in row 17\. The target is public") as ledger:
             make(ledger=ledger).fit(data, source=source)
-    assert ledger.spent.empty
 
 
 # -- kinds of tables ----------------------------------------------------------------------------------------------------
@@ -169,6 +168,7 @@ def test_every_kind_of_target(make, target, source, tmp_path):
 
 # -- refusals -----------------------------------------------------------------------------------------------------------
 
+BOUNDED = {"method": "nas", "distance_share": 0.1, "metric": "manhattan"}
 PAIRS = np.repeat(np.arange(8.0)[:, None], 2, axis=1)
 NAMED = [pd.DataFrame(np.eye(3, 2), columns=list(names)) for names in ("xy", "yx")]
 
@@ -182,14 +182,13 @@ NAMED = [pd.DataFrame(np.eye(3, 2), columns=list(names)) for names in ("xy", "yx
         ({}, *NAMED, DataError, r"\.source: expected the target's columns in the target's order"),
         ({"solver": "exact"}, np.zeros((120, 2)), np.eye(2), ParameterError, r"expected at most 100 target points for 'exact'"),
         ({"metric": "correlation"}, PAIRS, np.eye(2), ParameterError, r"metric: expected a distance between any two target"),
+        (BOUNDED, np.eye(3), np.eye(3), ParameterError, r"distance_share: expected 0 for another metric than 'euclidean'"),
     ],
 )
 def test_other_tables_are_refused_before_anything_is_spent(make, monkeypatch, parameters, target, source, error, match):
     monkeypatch.setattr("cloister.cluster._source_target.LARGEST_EXACT", 100)
-    ledger = Ledger(PureDP(5.0))
-    with pytest.raises(error, match=match), np.errstate(all="ignore"):
+    with refusal(error, match) as ledger, np.errstate(all="ignore"):
         make(ledger=ledger, **parameters).fit(target, source=source)
-    assert ledger.spent.empty
 
 
 # -- a model as a thing -------------------------------------------------------------------------------------------------

@@ -133,16 +133,3 @@ def test_a_distance_is_paid_from_the_same_budget(make, target, source):
     assert [event.question_name for event in ledger.events] == ["neighbour_means", "neighbour_distance"]
     assert [event.cost.epsilon for event in ledger.events] == pytest.approx([3.5, 1.5], rel=1e-3)
     assert make(method="nas", n_rows=600).fit(target, source=source).error_bound_ is None
-
-
-@pytest.mark.parametrize(
-    ("settings", "match"),
-    [
-        ({"distance_share": 0.1}, "distance_share: expected 0 for nna, whose error has no bound, got 0.1"),
-        ({"distance_share": 0.1, "method": "nas", "metric": "manhattan"}, "distance_share: expected 0 for another metric"),
-        ({"distance_share": 1.0}, "distance_share: expected a finite number"),
-    ],
-)
-def test_a_distance_that_bounds_nothing_is_refused(make, target, source, settings, match):
-    with pytest.raises(ParameterError, match=match):
-        make(**settings).fit(target, source=source)

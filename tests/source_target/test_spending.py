@@ -52,8 +52,9 @@ def test_sharp_noise_on_sums_is_smaller_than_the_papers(make, generator):
     assert sharp.scale * 3 < paper.scale
 
 
-def test_the_radius_is_a_function_of_the_target_alone(make, generator, plans):
+def test_the_radius_is_a_function_of_the_target_alone(make, generator):
     target = generator.normal(size=(80, 2))
-    for source in (np.empty((0, 2)), np.full((9, 2), 1e9), generator.normal(size=(500, 2))):
-        make(random_state=1).fit(target, source=source)
-    assert len({plan.radius for plan in plans}) == 1
+    sources = (np.empty((0, 2)), np.full((9, 2), 1e9), generator.normal(size=(500, 2)))
+    sums = [make(random_state=1).fit(target, source=source).privacy_receipt_.events[1] for source in sources]
+    assert {event.question_name for event in sums} == {"nearest_sums"}
+    assert len({event.sensitivity * event.unit for event in sums}) == 1

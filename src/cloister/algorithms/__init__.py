@@ -22,9 +22,9 @@ from cloister.algorithms._numbers import RESTARTS, KChoice, compare_numbers, cut
 from cloister.algorithms._packing import pack_sphere, uniform
 from cloister.algorithms._plane import Plane, plane_of
 from cloister.algorithms._points import NoisyPoints, nearest_of, nearest_squares, squares_between
-from cloister.algorithms._ranges import N_INTERVALS, N_LOOKS, RangeSteps, find_ranges
+from cloister.algorithms._ranges import N_INTERVALS, N_LOOKS, find_ranges
 from cloister.algorithms._refine import Lengths, Refined, Round, choose_radius, mean_square, quantile, refine, sees_distances
-from cloister.algorithms._resample import Beyond, LastStep, judge_solution, place_of_rows
+from cloister.algorithms._resample import LastStep, judge_solution, place_of_rows
 from cloister.algorithms._scatter import Scatter
 from cloister.algorithms._select import SELECTIONS, VOTE_RULES
 from cloister.algorithms._source_target import (
@@ -49,7 +49,6 @@ __all__ = [
     "SELECTIONS",
     "VOTE_RULES",
     "Averages",
-    "Beyond",
     "CellNoise",
     "Coreset",
     "EvolutionSettings",
@@ -63,7 +62,6 @@ __all__ = [
     "Medoids",
     "NoisyPoints",
     "Plane",
-    "RangeSteps",
     "Refined",
     "Round",
     "Sanitized",

@@ -8,7 +8,7 @@ through ``ask`` alone, and no answer can make it fail: where nothing stands out 
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -37,19 +37,6 @@ NEAR_ZERO = 8.0  # an end so many times smaller than the other one is taken to b
 UNIFORM = 12**-0.5  # standard deviation of evenly spread values, in units of their width
 
 
-@dataclass(frozen=True, kw_only=True)
-class RangeSteps:
-    """What may be asked, in order; a look is left out where no column needs it."""
-
-    magnitudes: Step | None  # "counts"; None where all bounds are known
-    looks: tuple[Step, ...]
-
-    @property
-    def steps(self) -> tuple[Step, ...]:
-        """All of them."""
-        return (*(() if self.magnitudes is None else (self.magnitudes,)), *self.looks)
-
-
 @dataclass(frozen=True)
 class Found:
     """Where the values of a column lie."""
@@ -64,23 +51,24 @@ class Found:
 
 
 def find_ranges(
-    ask: Ask, steps: RangeSteps, known: Mapping[int, tuple[float, float] | None], *, n_rows: float | None = None
+    ask: Ask, steps: Sequence[Step], known: Mapping[int, tuple[float, float] | None], *, n_rows: float | None = None
 ) -> dict[int, Found]:
     """Return where the values of some columns lie.
 
     `known` has these columns by position, each with its bounds where they are known: then only the spread is of interest.
+    `steps` are that of the magnitudes, unless all bounds are known, and the looks, which end where no column needs another one.
     `n_rows` is public or noisy; None where nobody knows it.
     """
     found = {index: Found(*pair, (pair[1] - pair[0]) * UNIFORM, seen=True) for index, pair in known.items() if pair is not None}
     unknown = tuple(index for index, pair in known.items() if pair is None)
+    looks = iter(steps)
     if unknown:
-        assert steps.magnitudes is not None
-        answer = ask(ColumnMagnitudes(columns=unknown), steps.magnitudes["counts"])
+        answer = ask(ColumnMagnitudes(columns=unknown), next(looks)["counts"])
         threshold = _threshold(answer, FALSE_MAGNITUDE)
         for index, counts in zip(unknown, answer.value, strict=True):
             found[index] = _of_magnitude(_ends(counts[:-1], threshold))
     open_columns = tuple(index for index in known if found[index].seen)
-    for step in steps.looks:
+    for step in looks:
         if not open_columns:
             break
         low, high = np.array([(found[index].low, found[index].high) for index in open_columns]).T

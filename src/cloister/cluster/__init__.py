@@ -4,8 +4,8 @@
 from cloister.cluster._base import PrivateEstimator, plan_fit
 from cloister.cluster._clusterer import PrivateClusterer
 from cloister.cluster._declare import estimator
-from cloister.cluster._describe import Description, read_share
-from cloister.cluster._first import FirstSteps, plan_first
+from cloister.cluster._describe import read_share
+from cloister.cluster._first import plan_first
 from cloister.cluster._grid import GridKMeans, GridPlan, GridSynopsis
 from cloister.cluster._kmeans import KMeans
 from cloister.cluster._kmeans_plan import KMeansPlan, make_plan
@@ -19,8 +19,6 @@ from cloister.cluster._source_target import SourceTargetKMedoids
 
 __all__ = [
     "Decision",
-    "Description",
-    "FirstSteps",
     "GridKMeans",
     "GridPlan",
     "GridSynopsis",

@@ -6,7 +6,7 @@ from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NoReturn
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -45,7 +45,7 @@ from cloister.data import LocalRows, Rows, open_rows
 from cloister.exceptions import DataError, ParameterError, PrivacyWarning, warn
 from cloister.privacy import PROCESS, SAME, Entropy, Guarantee, Ledger, Query, Receipt, StepRecord, as_guarantee
 from cloister.questions import Ask, RowCount
-from cloister.release import Profiles
+from cloister.release import Profiles, library_versions
 from cloister.vault import Vault
 
 WEAK_EPSILON = 10.0  # above which a guarantee promises little
@@ -54,17 +54,22 @@ LARGEST_N_ROWS = 10**15
 RARELY_TOO_NOISY = 1e-2  # epsilon or mu of a fit from which on noise that can be drawn has sufficed for every question
 SMALLEST_PART = 1e-2  # of that, for one question: the published noise of a method may need far less than its budget
 UNKNOWN_ROWS = 1.0  # stands for the number of rows while parameters are checked, where it is not public
-NO_NOISE = "a budget whose noise can be drawn"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class PrivateFit(Ready):
-    """What a private fit leaves behind, besides the rows' backend: all of it public."""
+class FitResult(Ready):
+    """What the questions of a fit have found."""
 
     outcome: Any
     plan: Plan
-    steps: tuple[StepRecord, ...]
     profiles: Profiles | None
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class PrivateFit(FitResult):
+    """What a private fit leaves behind, besides the rows' backend: all of it public."""
+
+    steps: tuple[StepRecord, ...]
     feature_names: tuple[str, ...] | None
     receipt: Receipt
 
@@ -234,11 +239,8 @@ class PrivateEstimator(NotebookPage, PersonParameters, BaseEstimator):  # type: 
             decisions = {**decisions, SIZES: Decision(figures={"max_rows": float(receipt.privacy_unit.max_rows or 0)})}
         steps = _records(done.plan, decisions, receipt)
         return PrivateFit(
-            **vars(done.ready),
-            outcome=done.outcome,
-            plan=done.plan,
+            **vars(done),
             steps=steps,
-            profiles=done.profiles,
             feature_names=None if rows.feature_names is None else rows.feature_names[: self._n_compared(rows)],
             receipt=receipt
             if before is None
@@ -283,8 +285,11 @@ class PrivateEstimator(NotebookPage, PersonParameters, BaseEstimator):  # type: 
 
     def _whole_plan(self, request: Request, frame: Frame, first: FirstSteps, n_rows: float) -> Plan:
         last = self._description(request, frame, first, n_rows)
-        besides = first.share + (0.0 if last is None else last.step.share)
-        plan = self._plan(request, frame, n_rows=n_rows, planner=Planner.of(request, first=besides))
+        part = 1 - (first.share + (0.0 if last is None else last.step.share))
+        planner = Planner(request.cost.share(part) if part < 1 else request.cost, request.relation, part)
+        plan = self._plan(request, frame, n_rows=n_rows, planner=planner)
+        if not plan.can_be_drawn:
+            self._refuse_budget(request)
         return replace(plan, preliminary=first.steps, closing=() if last is None else (last.step,))
 
     def _ask_all(
@@ -295,7 +300,7 @@ class PrivateEstimator(NotebookPage, PersonParameters, BaseEstimator):  # type: 
         plan: Plan,
         setting: "_Setting",
         progress: Progress,
-    ) -> "_Done":
+    ) -> FitResult:
         """Ask what comes first, complete the plan, and run it."""
         n_rows = None if request.n_rows is None else float(request.n_rows)
         generator = request.entropy.public_generator()
@@ -329,7 +334,7 @@ class PrivateEstimator(NotebookPage, PersonParameters, BaseEstimator):  # type: 
         if last is not None:
             profiles = last.ask(ask, ready.frame, self._found_centers(outcome, ready), setting.names)
         progress.finish()
-        return _Done(plan, ready, outcome, profiles)
+        return FitResult(**vars(ready), outcome=outcome, plan=plan, profiles=profiles)
 
     def _shared_ledger(self, request: Request, before: Receipt | None) -> Ledger | None:
         """Return the ledger that counts the fit, if any; warn of the 2nd, 10th, 100th, ... fit that none counts."""
@@ -382,16 +387,20 @@ class PrivateEstimator(NotebookPage, PersonParameters, BaseEstimator):  # type: 
         ids: dict[str, Any] = {} if privacy_unit is None or privacy_unit.stated else {"privacy_unit": []}
         if privacy_unit is not None:
             model.max_rows_per_unit = privacy_unit.max_rows
-        empty, possible = open_rows(np.empty((0, len(setting.names))), n_jobs=1, **ids), True
+        empty = open_rows(np.empty((0, len(setting.names))), n_jobs=1, **ids)
         try:
             account = _own_ledger(request).reserve(request.cost, purpose="rehearsal", relation=request.relation)
             vault = Vault(empty, frame=setting.frame, relation=request.relation, account=account, entropy=Entropy(0))
             silent = Progress("rehearsal", enabled=False)
             model._ask_all(vault.ask, vault, request, model._first_plan(request, setting), setting, silent)
+            return
         except ParameterError:  # of a scale, which is no parameter of this estimator
-            possible = False
-        if not possible:
-            validate.refuse(self._where("epsilon"), NO_NOISE, str(request.guarantee), remedy="Spend more.")
+            pass
+        self._refuse_budget(request)
+
+    def _refuse_budget(self, request: Request) -> NoReturn:
+        rule = "a budget whose noise can be drawn"
+        validate.refuse(self._where("epsilon"), rule, str(request.guarantee), remedy="Spend more.")
 
     def _new_progress(self) -> Progress:
         return Progress(self._owner, enabled=self.progress)
@@ -570,7 +579,13 @@ class PrivateEstimator(NotebookPage, PersonParameters, BaseEstimator):  # type: 
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
 
+    def _about(self, fit: PrivateFit) -> dict[str, Any]:
+        """Return what every document of a fit says of it."""
+        names = "scaling", "receipt", "feature_names", "steps"
+        return {"method": self._owner, "versions": library_versions(), **{name: getattr(fit, name) for name in names}}
+
     def _public_parameters(self) -> dict[str, Any]:
+        """Return the parameters that a release keeps."""
         hidden = {"bounds", "dataset", "guarantee", "ledger", "n_jobs", "progress", "purpose", "random_state"}
         hidden |= {"privacy_unit", "max_rows_per_unit", "weighting", "units_bounded"}  # the receipt says whom it protects
         if self.guarantee is not None:
@@ -611,14 +626,6 @@ class _Setting:
         return self.domain.frame(scaling=self.scaling)
 
 
-@dataclass(frozen=True, eq=False)
-class _Done:
-    plan: Plan
-    ready: Ready
-    outcome: Any
-    profiles: Profiles | None
-
-
 def _followed(ask: Ask, progress: Progress) -> Ask:
     """Return the vault's ``ask``, with a progress bar that follows the steps."""
 
@@ -642,10 +649,13 @@ def _records(plan: Plan, decisions: dict[str, Decision], receipt: Receipt) -> tu
         events = [event for event in receipt.events if event.step == step.name]
         if not events:
             continue
-        # A plan states at most how many points it asks about, the events say how many.
-        sizes = [event.size for query, event in zip(step.queries, events, strict=False) if query.name in ("counts", "choice")]
-        noise, decision = step.sigma("counts"), decisions.get(step.name, Decision())
-        figures = {"n_points": float((*sizes, step.n_points)[0]), **({} if noise is None else {"count_error": noise})}
+        # A plan states at most how many points it asks about and how noisily, the events say it.
+        asked = {query.name: event for query, event in zip(step.queries, events, strict=False)}
+        sizes = [asked[name].size for name in ("counts", "choice") if name in asked]
+        figures = {"n_points": float((*sizes, step.n_points)[0])}
+        if "counts" in asked:
+            figures["count_error"] = asked["counts"].standard_deviation
+        decision = decisions.get(step.name, Decision())
         figures |= decision.figures
         records.append(StepRecord(name=step.name, purpose=step.purpose, figures=figures, picture=decision.picture))
     return tuple(records)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
 
+from cloister.algorithms import squares_between
 from cloister.cluster._base import PrivateFit
 from cloister.cluster._declare import estimator
 from cloister.cluster._describe import Description, read_columns, read_share
@@ -16,11 +17,11 @@ from cloister.cluster._plan import Request
 from cloister.cluster._row_level import RowLevel, without_row_level
 from cloister.cluster._scaled import ScaledEstimator
 from cloister.cluster._tables import is_file
-from cloister.columns import Declaration, FloatArray, Frame, IntArray, snap
+from cloister.columns import Declaration, FloatArray, Frame, IntArray
 from cloister.data import LocalRows, Rows
 from cloister.exceptions import without_sizes
-from cloister.questions import Nearest
-from cloister.release import Release, library_versions
+from cloister.nearest import nearest_center
+from cloister.release import Release
 
 PREDICTED = {"use": "predict", "remedy": "Send release_.predict to where they are, as docs/scale.md shows."}
 
@@ -66,21 +67,16 @@ class PrivateClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluste
     def _store(self, fit: PrivateFit) -> None:
         outcome, frame = fit.outcome, fit.frame
         release = Release(
-            method=type(self).__name__,
+            **self._about(fit),
             parameters=self._public_parameters(),
             cluster_centers=frame.from_unit(outcome.centers),
             center_errors=frame.errors_from_unit(outcome.center_errors, outcome.centers),
             cluster_counts=outcome.counts,
             count_errors=outcome.count_errors,
             domain=frame.domain,
-            scaling=fit.scaling,
-            receipt=fit.receipt,
-            feature_names=fit.feature_names,
             cells=fit.cells,
             profiles=fit.profiles,
-            steps=fit.steps,
             details=outcome.details,
-            versions=library_versions(),
         )
         self._publish(release, n_rounds=outcome.n_rounds)
         if outcome.error_inputs is not None:
@@ -158,8 +154,7 @@ class PrivateClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluste
         points, parts = frame.to_unit(self.cluster_centers_), [np.empty((0, len(self.cluster_centers_)))]
         for block in rows.blocks():
             clean = frame.clean(block[:, : frame.n_raw])
-            squares = np.sum(clean**2, axis=1)[:, None] - 2 * clean @ points.T + np.sum(points**2, axis=1)
-            parts.append(frame.distance_unit * np.sqrt(np.maximum(squares, 0.0)))
+            parts.append(frame.distance_unit * np.sqrt(squares_between(clean, points)))
         return np.concatenate(parts)
 
     @without_sizes
@@ -179,5 +174,4 @@ class PrivateClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluste
 
 def _find_labels(rows: LocalRows, frame: Frame, centers: FloatArray) -> IntArray:
     """Return the index of the nearest centre for each row."""
-    nearest = Nearest(snap(frame.to_unit(centers)), longest_row=1.0)
-    return rows.label(lambda block: nearest(frame.clean(block[:, : frame.n_raw])))
+    return rows.label(lambda block: nearest_center(frame, centers, block[:, : frame.n_raw]))

@@ -83,7 +83,7 @@ class Description:
     ) -> "Description":
         """Return the step, with as many bins as noise and rows allow."""
         # Shares must leave something for the centres. What else may be asked first is a twentieth, at most.
-        bounds = 0.0 if first.ranges is None else sum(step.share for step in first.ranges.steps)
+        bounds = sum(step.share for step in first.ranges)
         if share + bounds > LARGEST_SHARE + ROUNDING:
             rule = f"at most {LARGEST_SHARE:g} of the budget, with the {bounds:.2g} that finds bounds"
             validate.refuse(where, rule, share, remedy="Lower it, or bounds_share.")

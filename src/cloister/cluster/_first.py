@@ -5,13 +5,13 @@ Each of these steps has a share of the budget that public numbers decide. The re
 """
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from cloister.algorithms import N_INTERVALS, N_LOOKS, RangeSteps, find_ranges
-from cloister.cluster._plan import COUNT, Outcome, Planner, Request
+from cloister.algorithms import N_INTERVALS, N_LOOKS, find_ranges
+from cloister.cluster._plan import COUNT, Outcome, Planner, Request, steps_in
 from cloister.cluster._privacy_unit import SIZES, SIZES_SHARE, STARTS
 from cloister.columns import FloatArray, Frame, Table
 from cloister.privacy import Step
@@ -28,9 +28,6 @@ from cloister.questions import (
     deviation,
 )
 from cloister.release import CellSummary
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 CELLS = "cells"  # name of the step that asks what is missing
 SIZE_SHARE = 0.02  # of the budget, for the number of rows where it is not public
@@ -50,15 +47,14 @@ class FirstSteps:
 
     sizes: Step | None = None
     count: Step | None = None
-    ranges: RangeSteps | None = None
+    ranges: tuple[Step, ...] = ()
     cells: Step | None = None
     share: float = 0.0  # of the budget, all together
 
     @property
     def steps(self) -> tuple[Step, ...]:
         """All of them, in order."""
-        ranges = () if self.ranges is None else self.ranges.steps
-        return tuple(step for step in (self.sizes, self.count, *ranges, self.cells) if step is not None)
+        return tuple(steps_in(vars(self).values()))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -98,34 +94,31 @@ def plan_first(
         count = planner.step(COUNT, f"How many {unit} there are", n_points=1, counts=(RowCount(), SIZE_SHARE))
     ranges = _ranges(planner, domain, scaling=scaling, share=bounds_share)
     step = _cells(planner, domain, n_rows=n_rows) if cells else None
-    steps = [SIZE_SHARE if counts else 0.0, 0.0 if ranges is None else bounds_share, 0.0 if step is None else step.share]
+    steps = [SIZE_SHARE if counts else 0.0, bounds_share if ranges else 0.0, 0.0 if step is None else step.share]
     share = sum(steps) + (0.0 if size is None else size.share)
     return FirstSteps(sizes=size, count=count, ranges=ranges, cells=step, share=share)
 
 
-def _ranges(planner: Planner, domain: Table, *, scaling: str, share: float) -> RangeSteps | None:
+def _ranges(planner: Planner, domain: Table, *, scaling: str, share: float) -> tuple[Step, ...]:
     looked_at = domain.measured if scaling == "spread" else domain.private
     if not looked_at:
-        return None
-    magnitudes = None
+        return ()
+    steps = []
     if domain.private:
         purpose = "The order of magnitude of columns whose bounds are private"
         question: Question = ColumnMagnitudes(columns=domain.private)
-        magnitudes = planner.step("magnitudes", purpose, n_points=question.shape[1], counts=(question, MAGNITUDES_PART * share))
+        counts = question, MAGNITUDES_PART * share
+        steps.append(planner.step("magnitudes", purpose, n_points=question.shape[1], counts=counts))
     first = FIRST_LOOK_PART + (0.0 if domain.private else MAGNITUDES_PART)
     rest = (1 - MAGNITUDES_PART - FIRST_LOOK_PART) / (N_LOOKS - 1)
     width = len(looked_at)
     question = ColumnIntervals(columns=looked_at, low=np.zeros(width), high=np.ones(width), n_intervals=N_INTERVALS)
-    looks = tuple(
-        planner.step(
-            f"intervals {index + 1}",
-            "Where the values of columns lie",
-            n_points=N_INTERVALS,
-            counts=(question, share * (first if index == 0 else rest)),
+    for index in range(N_LOOKS):
+        counts = question, share * (first if index == 0 else rest)
+        steps.append(
+            planner.step(f"intervals {index + 1}", "Where the values of columns lie", n_points=N_INTERVALS, counts=counts)
         )
-        for index in range(N_LOOKS)
-    )
-    return RangeSteps(magnitudes=magnitudes, looks=looks)
+    return tuple(steps)
 
 
 def _cells(planner: Planner, domain: Table, *, n_rows: float | None) -> Step | None:
@@ -151,7 +144,7 @@ def ask_first(
     scaling: str,
     nullable: tuple[bool, ...],
     n_rows: float | None,
-    use: "Callable[[Frame], None]",
+    use: Callable[[Frame], None],
 ) -> Ready:
     """Ask for bounds and missing values, and return how rows are seen from then on.
 
@@ -182,8 +175,8 @@ def ask_first(
     return Ready(frame=frame, scaling=scaling, cells=cells, n_rows=n_rows, filled=filled)
 
 
-def _find_bounds(ask: Ask, steps: RangeSteps | None, domain: Table, *, scaling: str, n_rows: float | None) -> Table:
-    if steps is None:
+def _find_bounds(ask: Ask, steps: tuple[Step, ...], domain: Table, *, scaling: str, n_rows: float | None) -> Table:
+    if not steps:
         return domain
     looked_at = domain.measured if scaling == "spread" else domain.private
     known = {index: None if index in domain.private else domain.columns[index].interval for index in looked_at}

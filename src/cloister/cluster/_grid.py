@@ -23,7 +23,6 @@ from cloister.cluster._clusterer import PrivateClusterer
 from cloister.cluster._declare import estimator
 from cloister.cluster._first import Ready
 from cloister.cluster._plan import COUNT, Plan, Planner, Request
-from cloister.cluster._points import synopsis_of
 from cloister.cluster._scaled import ScaledEstimator
 from cloister.columns import Box, FloatArray, Frame, Table
 from cloister.exceptions import ParameterError
@@ -44,11 +43,6 @@ class GridPlan(Plan):
     cells: tuple[int, ...]
     grid: Step
     parts: Step | None = None
-
-    @property
-    def steps(self) -> tuple[Step, ...]:
-        """What will be asked."""
-        return (self.grid,) if self.parts is None else (self.grid, self.parts)
 
 
 @dataclass(frozen=True, eq=False)
@@ -209,7 +203,7 @@ class GridSynopsis(_GridEstimator):
     """
 
     def _store(self, fit: PrivateFit) -> None:
-        self.synopsis_ = synopsis_of(fit.outcome.points, fit, self._owner)
+        self.synopsis_ = self._synopsis(fit.outcome.points, fit)
         self.privacy_receipt_ = fit.receipt
 
 
@@ -253,7 +247,7 @@ class GridKMeans(_GridEstimator, PrivateClusterer):
         return super()._plan(request, frame, n_rows=n_rows, planner=planner)
 
     def _store(self, fit: PrivateFit) -> None:
-        self.synopsis_ = synopsis_of(fit.outcome.points, fit, self._owner)
+        self.synopsis_ = self._synopsis(fit.outcome.points, fit)
         release = self.synopsis_.release_of(self._solve(fit.outcome), representatives=self.representatives)
         self._publish(replace(release, profiles=fit.profiles), n_rounds=1)
         warn_of_few_cells("GridKMeans", fit.outcome.points.grid, self.n_clusters)  # what was paid for is stored

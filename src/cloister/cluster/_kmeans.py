@@ -19,7 +19,7 @@ from cloister.algorithms import (
     sees_distances,
     unknown_errors,
 )
-from cloister.cluster._base import LARGEST_N_CLUSTERS, NO_NOISE, PrivateFit
+from cloister.cluster._base import LARGEST_N_CLUSTERS, PrivateFit
 from cloister.cluster._clusterer import PrivateClusterer
 from cloister.cluster._declare import estimator
 from cloister.cluster._first import Ready
@@ -27,7 +27,7 @@ from cloister.cluster._kmeans_errors import ErrorInputs, first_points
 from cloister.cluster._kmeans_plan import KMeansPlan, make_plan
 from cloister.cluster._pictures import draw_placing
 from cloister.cluster._plan import Outcome, Planner, Request
-from cloister.cluster._points import outcome_of_points, plan_points, points_of, synopsis_of
+from cloister.cluster._points import outcome_of_points, plan_points, points_of
 from cloister.columns import FloatArray, Frame
 from cloister.questions import Ask
 
@@ -92,14 +92,10 @@ class KMeans(PrivateClusterer):
         return validate.is_word(self.n_clusters, "auto")
 
     def _plan(self, request: Request, frame: Frame, *, n_rows: float, planner: Planner) -> KMeansPlan:
-        if self._chooses:
-            plan = plan_points(n_rows, frame, request.n_clusters, None, planner=planner)
-        else:
-            plan = make_plan(n_rows, frame.n_features, request.n_clusters, planner=planner)
-        if not plan.can_be_drawn:
-            validate.refuse(self._where("epsilon"), NO_NOISE, str(request.guarantee), remedy="Spend more.")
         self._whole("n_init")
-        return plan
+        if self._chooses:
+            return plan_points(n_rows, frame, request.n_clusters, None, planner=planner)
+        return make_plan(n_rows, frame.n_features, request.n_clusters, planner=planner)
 
     def _run(self, ask: Ask, plan: KMeansPlan, frame: Frame, *, n_rows: float, generator: np.random.Generator) -> Outcome:
         located, refined = find_centers(ask, plan, frame, generator=generator, restarts=self.n_init)
@@ -122,7 +118,7 @@ class KMeans(PrivateClusterer):
         details = fit.outcome.details
         if self._chooses:
             points, seed = points_of(fit.outcome, fit.frame, max_clusters=self.max_clusters), fit.outcome.seed
-            self.synopsis_ = synopsis_of(points, fit, self._owner)
+            self.synopsis_ = self._synopsis(points, fit)
             self.choice_ = self.synopsis_.choose_k(random_state=seed)
             release = self.synopsis_.cut(self.choice_.best, n_init=self.n_init, random_state=seed)
             details = {**release.details, "choice": self.choice_.to_dict()}

@@ -3,8 +3,7 @@
 
 import math
 from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache
-from typing import Any
+from functools import cached_property, lru_cache, partial
 
 import numpy as np
 
@@ -48,16 +47,9 @@ class KMeansPlan(Plan):
     n_features: int
     n_clusters: int
     row_share: float  # part of the rows that all but the last counts and sums are asked of
-    dimension: int  # in which votes are cast, at most
-    n_candidates: tuple[int, ...]  # of each vote
-    n_start: int  # centres before extra ones are joined
-    mean: float
-    scales: tuple[float, ...]  # each time that the mean is asked
-    fineness: int  # bins an octave of distances has in the first histogram
-    axes: float  # 0: not asked
-    votes: tuple[float, ...]
-    rounds: tuple[float, ...]
-    left: tuple[int, ...]  # centres after each round
+    locate_steps: LocateSteps  # the first half: where the mass is
+    rounds: tuple[float, ...]  # shares of the second half
+    sizes: tuple[int, ...]  # centres before the first round and after each
     n_settling: int  # rounds before the last in which k centres settle
     squares: float  # part of the last round that tells how far the rows of each centre scatter; 0: not asked
     recipe: Recipe
@@ -71,9 +63,9 @@ class KMeansPlan(Plan):
         return (*first.origin, *axes, *first.votes, *(one.step for one in self.refine_rounds))
 
     @property
-    def projected(self) -> bool:
-        """Whether votes are cast in fewer dimensions than there are."""
-        return self.dimension < self.n_features
+    def dimension(self) -> int:
+        """In which votes are cast, at most."""
+        return self.locate_steps.dimension
 
     @property
     def n_sampled(self) -> float:
@@ -95,78 +87,38 @@ class KMeansPlan(Plan):
         return deviation(_probes(self.n_features)[1], self.planner.budget.share(share), self.planner.relation)
 
     @cached_property
-    def locate_steps(self) -> LocateSteps:
-        """The first half: where the mass is."""
-        counts, sums, distances = _probes(self.n_features)
-        return LocateSteps(
-            origin=tuple(
-                self._step(
-                    f"mean {index + 1}",
-                    "The mean of the rows, and how far they lie from it",
-                    n_points=1,
-                    sums=(sums, self.mean),
-                    distances=(distances, scale),
-                )
-                for index, scale in enumerate(self.scales)
-            ),
-            axes=self._step(
-                "axes",
-                "In which directions the rows vary most",
-                n_points=1,
-                moments=(_moments(self.n_features), self.axes),
-            )
-            if self.axes
-            else None,
-            votes=tuple(
-                self._step(f"vote {index}", "Votes for the nearest candidate", n_points=size, counts=(counts, share))
-                for index, (size, share) in enumerate(zip(self.n_candidates, self.votes, strict=True), start=1)
-            ),
-            fineness=self.fineness,
-            dimension=self.dimension,
-            n_points=self.n_start,
-        )
-
-    def _step(self, name: str, purpose: str, **given: Any) -> Step:
-        return self.planner.step(name, purpose, row_share=self.row_share, **given)
-
-    @cached_property
     def refine_rounds(self) -> tuple[Round, ...]:
         """The second half: where the centres are."""
-        return tuple(self._round(index) for index in range(len(self.rounds)))
+        counts, sums, distances = _probes(self.n_features)
+        rounds, last = [], len(self.rounds) - 1
+        joining = last - self.n_settling
+        for index, share in enumerate(self.rounds):
+            settling = joining <= index < last
+            of_distances = 0.0 if settling else self.recipe.distances * share
+            of_squares = self.squares * share if index == last else 0.0
+            rest = share - of_distances - of_squares
+            of_counts = rest / (1 + self.recipe.counts * math.sqrt(self.n_features))
+            step = self.planner.step(
+                f"settling {index - joining + 1}" if settling else f"round {min(index, joining) + 1}",
+                SETTLING if settling else JOINING,
+                n_points=self.sizes[index],
+                row_share=self.row_share,
+                **({} if settling else {"distances": (distances, of_distances)}),
+                counts=(counts, of_counts),
+                sums=(sums, rest - of_counts),
+                **({"squares": (_squares(self.n_features), of_squares)} if of_squares else {}),
+            )
+            if index == last:
+                step = step.with_all_rows("counts", "sums", "squares")
+            projected = self.dimension < self.n_features and index < self.recipe.projected
+            rounds.append(Round(step=step, n_left=self.sizes[index + 1], projected=projected, settling=settling))
+        return tuple(rounds)
 
     def rounds_without(self, left_out: tuple[Step, ...]) -> tuple[Round, ...]:
         """Return the second half with what steps that were not asked have left over."""
         spare = sum(step.share for step in left_out) / self.planner.part
         factor = 1 + spare / sum(self.rounds)
         return tuple(replace(one, step=one.step.times(factor)) for one in self.refine_rounds)
-
-    def _round(self, index: int) -> Round:
-        counts, sums, distances = _probes(self.n_features)
-        last = len(self.rounds) - 1
-        joining = last - self.n_settling
-        settling = joining <= index < last
-        of_distances = 0.0 if settling else self.recipe.distances * self.rounds[index]
-        of_squares = self.squares * self.rounds[index] if index == last else 0.0
-        rest = self.rounds[index] - of_distances - of_squares
-        of_counts = rest / (1 + self.recipe.counts * math.sqrt(self.n_features))
-        first = {} if settling else {"distances": (distances, of_distances)}
-        step = self._step(
-            f"settling {index - joining + 1}" if settling else f"round {min(index, joining) + 1}",
-            SETTLING if settling else JOINING,
-            n_points=(self.n_start, *self.left)[index],
-            **first,
-            counts=(counts, of_counts),
-            sums=(sums, rest - of_counts),
-            **({"squares": (_squares(self.n_features), of_squares)} if of_squares else {}),
-        )
-        if index == last:
-            step = step.with_all_rows("counts", "sums", "squares")
-        return Round(
-            step=step,
-            n_left=self.left[index],
-            projected=self.projected and index < self.recipe.projected,
-            settling=settling,
-        )
 
 
 def make_plan(
@@ -190,6 +142,7 @@ def make_plan(
     scales = (scale,) + (min(scale, recipe.scale_later),) * (N_MEANS - 1)
     axes = _axes_share(recipe, asked, n_features, planner)
     vote = _share(recipe.vote_snr, asked / n_clusters, planner, low=recipe.vote_low, high=recipe.vote_high)
+    vote_noise = _count_noise(budget.share(vote), relation)
     start = max(n_clusters, min(LARGEST_START, int(recipe.extra_start * n_clusters)))
     snr = asked / n_clusters / _count_noise(budget, relation)  # the less an average cluster stands out, the fewer rounds
     n_rounds = int(min(recipe.n_rounds_high, max(recipe.n_rounds_low, snr / recipe.round_snr)))
@@ -199,23 +152,33 @@ def make_plan(
     joining = [(rest - sum(settling)) * weight / sum(weights) for weight in weights]
     ratio = n_clusters / start  # centres are joined from start to k in equal ratios
     left = [max(n_clusters, int(0.5 + start * ratio ** (index / (n_rounds - 1)))) for index in range(1, n_rounds - 1)]
+    counts, sums, distances = _probes(n_features)
+    step, words = partial(planner.step, row_share=row_share), "The mean of the rows, and how far they lie from it"
     return KMeansPlan(
         n_rows=n_rows,
         n_features=n_features,
         n_clusters=n_clusters,
         row_share=row_share,
-        dimension=dimension,
-        n_candidates=_candidates(
-            recipe, asked, n_clusters, _count_noise(budget.share(vote), relation), flat=dimension <= recipe.flat
+        locate_steps=LocateSteps(
+            origin=tuple(
+                step(f"mean {index}", words, n_points=1, sums=(sums, recipe.mean), distances=(distances, share))
+                for index, share in enumerate(scales, start=1)
+            ),
+            axes=step("axes", "In which directions the rows vary most", n_points=1, moments=(_moments(n_features), axes))
+            if axes
+            else None,
+            votes=tuple(
+                step(f"vote {index}", "Votes for the nearest candidate", n_points=size, counts=(counts, vote))
+                for index, size in enumerate(
+                    _candidates(recipe, asked, n_clusters, vote_noise, flat=dimension <= recipe.flat), start=1
+                )
+            ),
+            fineness=3 if asked > FINE * _count_noise(budget.share(scale), relation) else 1,
+            dimension=dimension,
+            n_points=start,
         ),
-        n_start=start,
-        mean=recipe.mean,
-        scales=scales,
-        fineness=3 if asked > FINE * _count_noise(budget.share(scale), relation) else 1,
-        axes=axes,
-        votes=(vote,) * recipe.n_votes,
         rounds=(*joining[:-1], *settling, joining[-1]),
-        left=(*left, *(n_clusters,) * (len(settling) + 1 + (n_rounds > 1))),
+        sizes=(start, *left, *(n_clusters,) * (len(settling) + 1 + (n_rounds > 1))),
         n_settling=len(settling),
         squares=squares,
         recipe=recipe,

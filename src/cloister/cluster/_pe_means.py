@@ -45,11 +45,6 @@ class PEPlan(Plan):
     dimension: int
     settings: EvolutionSettings
 
-    @property
-    def steps(self) -> tuple[Step, ...]:
-        """What will be asked, in order."""
-        return self.votes if self.average is None else (*self.votes, self.average)
-
 
 @estimator
 class PEMeans(PrivateClusterer):

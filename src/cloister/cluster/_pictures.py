@@ -27,12 +27,7 @@ def draw_generations(generations: tuple[Generation, ...], space: Space) -> dict[
         picture: dict[str, Any] = {"centers": plane.place(one.centers), **projected}
         if index in drawn:
             picture |= _strongest(one.candidates, one.votes, plane.place)
-        figures = {
-            "n_points": float(len(one.candidates)),
-            "n_kept": float(np.count_nonzero(one.votes)),
-            "count_error": one.sigma,
-        }
-        decisions[f"vote {index + 1}"] = Decision(figures=figures, picture=picture)
+        decisions[f"vote {index + 1}"] = Decision(figures={"n_kept": float(np.count_nonzero(one.votes))}, picture=picture)
     return decisions
 
 
@@ -50,20 +45,11 @@ def draw_placing(located: Located, refined: Refined, *, n_rows: float, unit: flo
     picture = _strongest(located.candidates, votes, place) | {"centers": place(located.points[:LARGEST_CROWD])}
     if space.projection is not None:
         picture["dimension"] = space.dimension
-    figures = {
-        "n_points": float(len(located.candidates)),
-        "n_kept": float(np.count_nonzero(votes)),
-        "count_error": located.votes.sigma,
-    }
+    figures = {"n_kept": float(np.count_nonzero(votes))}
     decisions = {located.votes.event.step: Decision(figures=figures, picture=picture)}
     for move in refined.moves:
         decisions[move.step] = Decision(
-            figures={
-                "n_points": float(len(move.points)),
-                "n_kept": float(len(move.centers)),
-                "radius": move.radius * unit,
-                "count_error": move.count_sigma,
-            },
+            figures={"n_kept": float(len(move.centers)), "radius": move.radius * unit},
             picture={"centers": plane.place(move.centers[:LARGEST_CROWD])},
         )
     return decisions

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a fit is asked to do, what it plans to ask, and what its algorithm returns: public numbers only."""
 
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 from cloister.algorithms import Scatter
@@ -52,12 +53,6 @@ class Planner:
     def __post_init__(self) -> None:
         object.__setattr__(self, "relation", as_neighbours(self.relation))
 
-    @classmethod
-    def of(cls, request: Request, *, first: float = 0.0) -> "Planner":
-        """Return the planner of a fit; where something is asked first, of what that leaves."""
-        part = 1 - first
-        return cls(request.cost.share(part) if first else request.cost, request.relation, part)
-
     def step(
         self, name: str, purpose: str, *, n_points: int, row_share: float = 1.0, **queries: tuple[Question, float]
     ) -> Step:
@@ -83,9 +78,15 @@ class Plan:
     closing: tuple[Step, ...] = ()  # asked after them
 
     @property
+    def can_be_drawn(self) -> bool:
+        """Whether the noise of all answers can be drawn, as far as the plan tells."""
+        return True
+
+    @property
     def steps(self) -> tuple[Step, ...]:
-        """What the method will ask, in order; a step may be left out where the answers make it pointless."""
-        return ()
+        """What the method will ask, in the order of the fields that hold steps; answers may make some of them pointless."""
+        own = (getattr(self, one.name) for one in fields(self) if one.name not in ("preliminary", "closing"))
+        return tuple(steps_in(own))
 
     @property
     def all_steps(self) -> tuple[Step, ...]:
@@ -93,9 +94,21 @@ class Plan:
         return (*self.preliminary, *self.steps, *self.closing)
 
 
+def steps_in(values: Iterable[object]) -> Iterator[Step]:
+    """Yield the steps among some values and in the tuples among them."""
+    for value in values:
+        if isinstance(value, Step):
+            yield value
+        elif isinstance(value, tuple):
+            yield from steps_in(value)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Decision:
-    """What a step decided: figures by their names in ``privacy.FIGURES``, and what to draw of it."""
+    """What a step decided: figures by their names in ``privacy.FIGURES``, and what to draw of it.
+
+    How many points were asked about, and how noisy their counts are, its events say.
+    """
 
     figures: dict[str, float] = field(default_factory=dict)
     picture: dict[str, Any] = field(default_factory=dict)

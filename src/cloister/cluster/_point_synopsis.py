@@ -5,19 +5,17 @@ from typing import Any
 
 import numpy as np
 
-from cloister import validate
-from cloister.cluster._base import NO_NOISE, PrivateFit
+from cloister.cluster._base import LARGEST_N_CLUSTERS, PrivateFit
 from cloister.cluster._declare import estimator
 from cloister.cluster._kmeans import find_centers
 from cloister.cluster._kmeans_plan import KMeansPlan
 from cloister.cluster._plan import Outcome, Planner, Request
-from cloister.cluster._points import outcome_of_points, plan_points, points_of, synopsis_of
+from cloister.cluster._points import outcome_of_points, plan_points, points_of
 from cloister.cluster._scaled import ScaledEstimator
 from cloister.columns import Frame
 from cloister.questions import Ask
 
 MOST_POINTS = 4096
-LARGEST_N_CLUSTERS = 1 << 20
 
 
 @estimator
@@ -71,16 +69,12 @@ class PointSynopsis(ScaledEstimator):
 
     def _plan(self, request: Request, frame: Frame, *, n_rows: float, planner: Planner) -> KMeansPlan:
         n_points = self._whole_or_auto("n_points", high=MOST_POINTS)
-        plan = plan_points(n_rows, frame, min(self.max_clusters, MOST_POINTS), n_points, planner=planner)
-        if not plan.can_be_drawn:
-            validate.refuse(self._where("epsilon"), NO_NOISE, str(request.guarantee), remedy="Spend more.")
-        return plan
+        return plan_points(n_rows, frame, min(self.max_clusters, MOST_POINTS), n_points, planner=planner)
 
     def _run(self, ask: Ask, plan: KMeansPlan, frame: Frame, *, n_rows: float, generator: np.random.Generator) -> Outcome:
         located, refined = find_centers(ask, plan, frame, generator=generator, restarts=self.n_init)
         return outcome_of_points(located, refined, plan, frame, seed=int(generator.integers(2**32)))
 
     def _store(self, fit: PrivateFit) -> None:
-        points = points_of(fit.outcome, fit.frame, max_clusters=self.max_clusters)
-        self.synopsis_ = synopsis_of(points, fit, self._owner)
+        self.synopsis_ = self._synopsis(points_of(fit.outcome, fit.frame, max_clusters=self.max_clusters), fit)
         self.privacy_receipt_ = fit.receipt

@@ -1,16 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From the answers of a fit with many centres to weighted points, and from points to the synopsis that is published."""
+"""From the answers of a fit with many centres to weighted points."""
 
 import numpy as np
 
 from cloister.algorithms import Located, Refined
-from cloister.cluster._base import PrivateFit
 from cloister.cluster._kmeans_plan import KMeansPlan, choose_n_points, make_plan
 from cloister.cluster._pictures import draw_placing
 from cloister.cluster._plan import Outcome, Planner
 from cloister.columns import Frame
-from cloister.release import library_versions
-from cloister.synopsis import Places, Points, Synopsis
+from cloister.synopsis import Places, Points
 
 SQUARES = 0.2  # part of the last round that tells how far the rows of each point scatter
 
@@ -53,18 +51,4 @@ def points_of(outcome: Outcome, frame: Frame, *, max_clusters: int) -> Points:
             unit_variances=outcome.scatter.variances,
             scatter_error=outcome.scatter.error,
         ),
-    )
-
-
-def synopsis_of(points: Points, fit: PrivateFit, method: str) -> Synopsis:
-    """Return the document around the points of a fit."""
-    return Synopsis.around(
-        points,
-        method=method,
-        scaling=fit.scaling,
-        receipt=fit.receipt,
-        feature_names=fit.feature_names,
-        steps=fit.steps,
-        versions=library_versions(),
-        column_cells=fit.cells,
     )

@@ -12,6 +12,7 @@ from cloister.cluster._plan import Request
 from cloister.columns import Box, Table, as_columns, as_domain
 from cloister.data import Rows
 from cloister.exceptions import without_sizes
+from cloister.synopsis import Points, Synopsis
 
 SCALINGS = ("auto", "bounds", "none", "spread")
 MISSING = ("mean", "middle")
@@ -73,6 +74,10 @@ class ScaledEstimator(PrivateEstimator):
     @abstractmethod
     def _store(self, fit: PrivateFit) -> None:
         """Keep what may be published of a fit."""
+
+    def _synopsis(self, points: Points, fit: PrivateFit) -> Synopsis:
+        """Return the document around the points of a fit."""
+        return Synopsis.around(points, column_cells=fit.cells, **self._about(fit))
 
     def _label(self, X: object, rows: Rows) -> None:
         """Say of each row to which cluster it belongs, where a method has clusters."""

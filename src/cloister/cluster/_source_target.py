@@ -22,7 +22,7 @@ from cloister.data import Rows, open_rows
 from cloister.exceptions import DataError, without_sizes
 from cloister.privacy import Guarantee
 from cloister.questions import Ask, NearestCounts, NearestSums, NeighbourDistance, NeighbourMeans
-from cloister.release import Release, library_versions
+from cloister.release import Release
 
 METHODS = ("nas", "nna")
 CALIBRATIONS = ("paper", "sharp")
@@ -415,17 +415,13 @@ class SourceTargetKMedoids(PrivateEstimator):
         self.neighbor_distance_, self.error_bound_ = bound.get("neighbor_distance"), bound.get("error_bound")
         self.privacy_receipt_ = fit.receipt
         self.release_ = Release(
-            method=type(self).__name__,
+            **{**self._about(fit), "feature_names": fit.feature_names or public.names},
             parameters=self._public_parameters(),
             cluster_centers=self.cluster_centers_,
             center_errors=np.zeros_like(self.cluster_centers_),
             cluster_counts=cover.served,
             count_errors=np.zeros(len(self.cluster_centers_)),
             domain=fit.frame.domain,
-            scaling="none",
-            receipt=fit.receipt,
-            feature_names=fit.feature_names or public.names,
-            steps=fit.steps,
             details={
                 **cover.to_dict(),
                 "sanitized_source": self.sanitized_source_.tolist(),
@@ -433,7 +429,6 @@ class SourceTargetKMedoids(PrivateEstimator):
                 "medoid_indices": self.medoid_indices_.tolist(),
                 **bound,
             },
-            versions=library_versions(),
         )
 
     def _bound(self, asked: Representatives, fit: PrivateFit) -> dict[str, float]:

@@ -63,11 +63,6 @@ class SourceTargetPlan(Plan):
     n_neighbors: int  # of each average of NAS
     threshold: float | None  # that the paper's noisy counts must reach; None follows from the confidence
 
-    @property
-    def steps(self) -> tuple[Step, ...]:
-        """What will be asked."""
-        return (self.source,) if self.distance is None else (self.source, self.distance)
-
 
 @dataclass(frozen=True, kw_only=True)
 class SourceTargetForecast:

@@ -39,11 +39,6 @@ class CoresetPlan(Plan):
     min_rows: float
     offset: float
 
-    @property
-    def steps(self) -> tuple[Step, ...]:
-        """What will be asked, in order."""
-        return (*self.levels, self.leaves)
-
     def leaves_factor(self, grown: int) -> float:
         """Return the factor by which the leaves' share grows where only so many levels were asked for."""
         unspent = LEVELS_SHARE * (1 - grown / len(self.levels))
@@ -127,7 +122,7 @@ class CoresetKMeans(PrivateClusterer):
         space, min_rows, leaves = Space(frame), plan.min_rows, plan.leaves
         planes = random_hyperplanes(generator, frame.n_features, len(plan.levels), offset=plan.offset)
         tree = grow_tree(ask, [step["counts"] for step in plan.levels], planes, n_rows=n_rows, min_rows=min_rows)
-        more = plan.leaves_factor(len(tree.levels))
+        more = plan.leaves_factor(tree.n_levels)
         counts, sums = leaves["counts"].times(more), leaves["sums"].times(more)
         # Every leaf is noised, also an empty one.
         how_many = HashCounts(normals=planes.normals, offsets=planes.offsets, nodes=tree.leaves)
@@ -141,13 +136,8 @@ class CoresetKMeans(PrivateClusterer):
             sum_sigma=total.sigma,
         )
         found = cluster_coreset(self.coreset_, self.n_clusters, space, generator=generator, restarts=self.n_init)
-        decisions = {
-            f"level {index}": Decision(figures={"n_points": float(len(level.nodes)), "count_error": level.sigma})
-            for index, level in enumerate(tree.levels, start=1)
-        }
-        figures = {"n_points": float(len(tree.leaves)), "n_kept": float(np.count_nonzero(self.coreset_.kept))}
-        decisions["leaves"] = Decision(figures={**figures, "count_error": self.coreset_.count_sigma})
-        return replace(found, n_rounds=len(tree.levels), decisions=decisions)
+        kept = Decision(figures={"n_kept": float(np.count_nonzero(self.coreset_.kept))})
+        return replace(found, n_rounds=tree.n_levels, decisions={"leaves": kept})
 
 
 @dataclass(frozen=True, eq=False)
@@ -159,20 +149,11 @@ class Hyperplanes:
 
 
 @dataclass(frozen=True, eq=False)
-class HashLevel:
-    """One level of a tree, all of it public."""
-
-    nodes: IntArray
-    noisy_counts: FloatArray
-    sigma: float
-
-
-@dataclass(frozen=True, eq=False)
 class HashTree:
     """A grown tree: its leaves share no row and miss none."""
 
     leaves: IntArray  # numbers of the nodes, as HashCounts has them
-    levels: tuple[HashLevel, ...]  # that were asked for
+    n_levels: int  # that were asked for
 
 
 @dataclass(frozen=True, eq=False)
@@ -201,7 +182,6 @@ def grow_tree(ask: Ask, levels: Sequence[Spend], planes: Hyperplanes, *, n_rows:
     """Split, level by level, the nodes that seem to hold twice `min_rows`; each level is one question."""
     frontier, counts = np.array([1]), np.array([n_rows])
     leaves: list[IntArray] = []
-    grown: list[HashLevel] = []
     for level, query in enumerate(levels, start=1):
         room = LARGEST_TREE - len(frontier) - sum(map(len, leaves))
         fullest = np.argsort(-counts, kind="stable")[: max(room, 0)]  # where the tree has no room for all
@@ -209,13 +189,11 @@ def grow_tree(ask: Ask, levels: Sequence[Spend], planes: Hyperplanes, *, n_rows:
         split[fullest] = counts[fullest] >= SPLIT_FACTOR * min_rows
         leaves.append(frontier[~split])
         if not split.any():
-            return HashTree(np.concatenate(leaves), tuple(grown))
+            return HashTree(np.concatenate(leaves), level - 1)
         frontier = np.concatenate([2 * frontier[split], 2 * frontier[split] + 1])
         question = HashCounts(normals=planes.normals[:, :level], offsets=planes.offsets[:level], nodes=frontier)
-        answer = ask(question, query)
-        counts = answer.value
-        grown.append(HashLevel(frontier, counts, answer.sigma))
-    return HashTree(np.concatenate([*leaves, frontier]), tuple(grown))
+        counts = ask(question, query).value
+    return HashTree(np.concatenate([*leaves, frontier]), len(levels))
 
 
 def cluster_coreset(

@@ -38,11 +38,6 @@ class LloydPlan(Plan):
     rounds: tuple[Step, ...]
     radius: float  # of the rounds after the first
 
-    @property
-    def steps(self) -> tuple[Step, ...]:
-        """What will be asked, in order."""
-        return self.rounds
-
 
 @dataclass(frozen=True, eq=False)
 class LloydRound:
@@ -125,8 +120,7 @@ class LloydEstimator(PrivateClusterer):
         plane, unit = plane_of(last.centers), frame.distance_unit
         decisions = {
             step.name: Decision(
-                figures={"n_points": float(len(one.points)), "radius": one.radius * unit, "count_error": one.count_sigma},
-                picture={"centers": plane.place(one.centers[:LARGEST_CROWD])},
+                figures={"radius": one.radius * unit}, picture={"centers": plane.place(one.centers[:LARGEST_CROWD])}
             )
             for step, one in zip(plan.rounds, rounds, strict=True)
         }

@@ -252,10 +252,7 @@ class CubeCounts(ProjectedQuestion, Counts):
 
     def _number(self, places: IntArray) -> IntArray:
         """Return the number of each cube, counted axis by axis."""
-        numbers = np.zeros(len(places), dtype=np.int64)
-        for axis in range(places.shape[1]):
-            numbers = numbers * self.per_axis + places[:, axis]
-        return numbers
+        return np.asarray(places @ self.per_axis ** np.arange(places.shape[1])[::-1])
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

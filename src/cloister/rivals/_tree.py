@@ -86,12 +86,6 @@ class TreePlan(Plan):
     first: int  # cubes per axis on the first level
     shares: Shares
 
-    @property
-    def steps(self) -> tuple[Step, ...]:
-        """What will be asked, in order."""
-        levels = (step for tree in self.trees for step in tree)
-        return (*levels, *self.swaps, *([] if self.choice is None else [self.choice]), self.average)
-
     def average_factor(self, n_levels: int) -> float:
         """Return the factor by which the share of the averages grows where trees ended early, with so many levels in all."""
         level = self.shares.tree / (len(self.trees) * len(self.trees[0]))
@@ -252,14 +246,13 @@ class TreeKMeans(PrivateClusterer):
         more, radius = plan.average_factor(pool.n_levels), 1.0 if projected else space.radius(n_clusters)
         counts, sums = plan.average["counts"].times(more), plan.average["sums"].times(more)
         found = noisy_averages(ask, self.search_.centers, space, counts=counts, sums=sums, radius=radius)
-        figures = {"n_points": float(n_clusters), "radius": radius * frame.distance_unit, "count_error": found.count_sigma}
         return Outcome(
             centers=found.centers,
             center_errors=found.errors,
             counts=found.counts,
             count_errors=np.full(n_clusters, found.count_sigma),
             n_rounds=len(plan.swaps),
-            decisions={"average": Decision(figures=figures)},
+            decisions={"average": Decision(figures={"radius": radius * frame.distance_unit})},
         )
 
     def _search(self, ask: Ask, plan: TreePlan, pool: CubeTree, space: Space, *, generator: np.random.Generator) -> Search:
@@ -361,8 +354,7 @@ def divide_cubes(
 
 
 def _lattice(per_axis: int, dimension: int) -> IntArray:
-    axes = np.meshgrid(*[np.arange(per_axis)] * dimension, indexing="ij")
-    return np.stack(axes, axis=-1).reshape(-1, dimension)
+    return np.asarray(np.indices((per_axis,) * dimension).reshape(dimension, -1).T)
 
 
 def local_search(
