@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Profiles as plain data and as columns of a frame: means, spreads, quartiles, shares, and differences from the whole."""
 
-import math
 from collections.abc import Iterator
 from typing import Any
 
@@ -38,14 +37,13 @@ def _described(profile: ColumnProfile) -> list[dict[str, Any]]:
 
 def _pairs(found: Estimate) -> list[Any]:
     """Return pairs of a number and its error, in lists within lists."""
-    pairs = np.stack([found.value, found.error], axis=-1)
-    plain = pairs.astype(object)
-    plain[~np.isfinite(pairs)] = None
+    return _plain(np.stack([found.value, found.error], axis=-1))
+
+
+def _plain(values: FloatArray) -> list[Any]:
+    plain = values.astype(object)
+    plain[~np.isfinite(values)] = None
     return list(plain.tolist())
-
-
-def _plain(values: FloatArray) -> list[float | None]:
-    return [float(value) if math.isfinite(value) else None for value in values]
 
 
 def _axis_of(profile: ColumnProfile) -> Coordinate:

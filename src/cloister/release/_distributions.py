@@ -6,7 +6,7 @@ Arithmetic on published numbers. Errors are those that the noise of the histogra
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -111,15 +111,8 @@ class ColumnProfile:
 
     def whole(self) -> "ColumnProfile":
         """Return the column in all clusters together, as one."""
-        return ColumnProfile(
-            name=self.name,
-            kind=self.kind,
-            clustered=self.clustered,
-            edges=self.edges,
-            levels=self.levels,
-            noisy_counts=self.noisy_counts.sum(axis=0, keepdims=True),
-            sigma=self.sigma * math.sqrt(self.n_clusters),
-        )
+        counts = self.noisy_counts.sum(axis=0, keepdims=True)
+        return replace(self, noisy_counts=counts, sigma=self.sigma * math.sqrt(self.n_clusters))
 
     def shares(self) -> Estimate:
         """Return the share of every bin in each cluster: none negative, one in all; missing values are a bin, too.
@@ -305,10 +298,7 @@ class Profiles:
         return tuple(one.name for one in self.columns)
 
     def __getitem__(self, name: str) -> ColumnProfile:
-        for one in self.columns:
-            if one.name == name:
-                return one
-        raise KeyError(name)
+        return {one.name: one for one in reversed(self.columns)}[name]  # those of an edited file may share a name
 
     def __iter__(self) -> Iterator[ColumnProfile]:
         return iter(self.columns)

@@ -19,12 +19,11 @@ from cloister.report._receipt import Fact, counted_words
 from cloister.report._summary import synopsis_summary
 from cloister.report._tables import document_page, strip_tables
 from cloister.report._words import comparison_of_numbers, curve_caption
-from cloister.synopsis import Grid, KChoice, Synopsis, noise_words
+from cloister.synopsis import Grid, KChoice, Synopsis, noise_words, point_table
 from cloister.text import count_of, number, plain_text, sentence, share_text, with_error
 
 PAIRED_COLUMNS = 4
 STRIPPED_COLUMNS = 16
-LISTED_COLUMNS = 6  # of a table of points
 STEPS = 7  # of a colour
 LARGEST_DRAWN = 96  # cells along an axis; finer grids are drawn with neighbouring cells taken together
 LABELLED = 30  # centres
@@ -59,6 +58,7 @@ def synopsis_html(
         chosen = None if cuts is None else next(k for k in (release.n_clusters, choice.best, 1) if k <= len(cuts.cuts))
         curve = curve_of(choice.to_dict(), at=chosen)
         moved = None if cuts is None or chosen is None else explore(cuts, chosen=chosen, curve=curve)
+    points = None if synopsis.grid is not None else point_table(synopsis, "Noisy count", synopsis.noisy_counts)
     script, digest = page_script()
     return document_page(
         "synopsis.html",
@@ -68,7 +68,7 @@ def synopsis_html(
         facts=_facts(about, counted_words(synopsis.receipt)),
         n_centers=release.n_clusters,
         grid=None if synopsis.grid is None else _grid(synopsis, synopsis.grid, release),
-        points=_point_table(synopsis) if synopsis.grid is None else None,
+        points=None if points is None else Table(*points, numeric=range(len(points[0]))),
         choice=[] if choice is None else comparison_of_numbers(choice.to_dict()),
         curve=curve,
         caption=curve_caption(about["kind"]),
@@ -104,21 +104,6 @@ def _facts(about: dict[str, Any], counted_in: str) -> list[Fact]:
         (f"Noise per {unit}", f"± {about.get('noise', format(about['sigma'], '.3g'))}", f"{counted}, standard deviation"),
         (sentence(counted_in), rows, "public" if about["n_rows_error"] == 0 else f"± {spread}, noisy"),
     ]
-
-
-def _point_table(synopsis: Synopsis) -> Table:
-    """Return the points, the heaviest first, with the spread of their rows in the first columns."""
-    columns = range(min(synopsis.n_features, LISTED_COLUMNS))
-    points, spreads, weights = synopsis.points, synopsis.spreads, synopsis.weights
-    order = sorted(range(synopsis.n_points), key=lambda one: -weights[one])
-    rows = [
-        [
-            f"{synopsis.noisy_counts[one]:,.0f}",
-            *(" ± ".join(with_error(float(points[one, column]), float(spreads[one, column]))) for column in columns),
-        ]
-        for one in order
-    ]
-    return Table(["Noisy count", *synopsis.columns[: len(columns)]], rows, numeric=range(1 + len(columns)))
 
 
 # -- the grid ----------------------------------------------------------------------------------------------------------------

@@ -150,8 +150,7 @@ def cell_tables(cells: dict[str, Any] | None) -> dict[str, StripTable | None] | 
     """Return what part of each column was missing or outside its bounds, noticed or not; None where nobody asked."""
     if cells is None:
         return None
-    kinds = ("missing", "outside")
-    noticed = [one for one in cells["columns"] if any(is_noticed(one[kind], cells) for kind in kinds)]
+    noticed = [one for one in cells["columns"] if any(is_noticed(one[kind], cells) for kind in ("missing", "outside"))]
     others = [one for one in cells["columns"] if one not in noticed]
     if len(cells["columns"]) <= LISTED_COLUMNS:
         noticed, others = cells["columns"], []
