@@ -11,15 +11,7 @@ from cloister.release._geometry import plane_of_centers, rank_columns, rank_tabl
 from cloister.release._open import open_for
 from cloister.release._profile import columns_of
 from cloister.release._release import VERSION, Release, library_versions, load_release, read_release, read_shared, rebuild
-from cloister.release._words import (
-    NONE,
-    axis_words,
-    column_words,
-    coordinates_of,
-    error_words,
-    hidden_words,
-    rows_words,
-)
+from cloister.release._words import NONE, axis_words, column_words, coordinates_of, error_words, hidden_words, rows_words
 
 __all__ = [
     "NONE",

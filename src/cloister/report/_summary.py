@@ -10,14 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from cloister.release import (
-    Release,
-    columns_of,
-    coordinates_of,
-    plane_of_centers,
-    rank_columns,
-    rank_table,
-)
+from cloister.release import Release, columns_of, coordinates_of, plane_of_centers, rank_columns, rank_table
 from cloister.report._receipt import receipt_summary
 from cloister.report._source_target import source_target_of
 from cloister.report._steps import panels_of, steps_of

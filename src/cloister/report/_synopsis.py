@@ -33,11 +33,7 @@ PAGE_SEED = 0  # for what a page computes of public numbers: the same page every
 
 
 def synopsis_html(
-    synopsis: Synopsis,
-    *,
-    release: Release | None = None,
-    choice: KChoice | None = None,
-    random_state: int | None = None,
+    synopsis: Synopsis, *, release: Release | None = None, choice: KChoice | None = None, random_state: int | None = None
 ) -> str:
     """Return the report of a synopsis as the text of one HTML file.
 

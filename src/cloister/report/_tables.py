@@ -16,14 +16,7 @@ from cloister.report._figures import bar, strip
 from cloister.report._pages import Picture, Table, render_page
 from cloister.report._receipt import Fact, counted_words, receipt_facts, receipt_parts
 from cloister.report._summary import cells_of, table_of
-from cloister.report._words import (
-    cell_words,
-    declared_words,
-    found_words,
-    is_noticed,
-    missing_fact,
-    scaling_words,
-)
+from cloister.report._words import cell_words, declared_words, found_words, is_noticed, missing_fact, scaling_words
 from cloister.synopsis import Synopsis
 from cloister.text import number, sentence, share_text, with_error
 
@@ -172,12 +165,7 @@ def _cell_table(columns: Sequence[dict[str, Any]], error: float) -> StripTable |
 
 
 def document_page(
-    template: str,
-    published: Release | Synopsis,
-    found: dict[str, Any],
-    *,
-    facts: Sequence[Fact],
-    **values: Any,
+    template: str, published: Release | Synopsis, found: dict[str, Any], *, facts: Sequence[Fact], **values: Any
 ) -> str:
     """Return the page of a document: what `values` are about, and its head, receipt, parameters, bounds and missing values.
 

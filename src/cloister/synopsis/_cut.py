@@ -110,12 +110,7 @@ def _judge(points: NoisyPoints, noise: CellNoise, centers: FloatArray, n_rows_er
 
 
 def _total_errors(
-    points: "Points",
-    filled: NoisyPoints,
-    centers: FloatArray,
-    judged: _Judged,
-    one: FloatArray,
-    generator: np.random.Generator,
+    points: "Points", filled: NoisyPoints, centers: FloatArray, judged: _Judged, one: FloatArray, generator: np.random.Generator
 ) -> TotalErrors:
     """Return errors with the choice among solutions; `one` is the mean."""
     frame, rows = points.frame, points.few(generator)
@@ -128,13 +123,7 @@ def _total_errors(
     if points.stand_out:
         hidden = np.full(frame.n_features, math.sqrt(cut_loss(filled, one) / frame.n_features))
     total = add_beyond(
-        judged.errors,
-        judged.counts,
-        judged.count_errors,
-        beyond,
-        n_rows=rows.n_rows,
-        hidden=hidden,
-        frame=frame,
+        judged.errors, judged.counts, judged.count_errors, beyond, n_rows=rows.n_rows, hidden=hidden, frame=frame
     )
     if points.grid is None:
         return total

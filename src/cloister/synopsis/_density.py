@@ -170,11 +170,7 @@ class DensityClusters:
             heads=("cluster", noun, "cells", *self.synopsis.columns),
             rows=rows,
             n_fixed=3,
-            sentences=[
-                self._explain(),
-                f"In no cluster: {value} ± {error} {noun}.",
-                *self.synopsis.receipt.promise()[:-1],
-            ],
+            sentences=[self._explain(), f"In no cluster: {value} ± {error} {noun}.", *self.synopsis.receipt.promise()[:-1]],
             nouns=("cluster", "column"),
             alert=self.synopsis.receipt.alert,
         )

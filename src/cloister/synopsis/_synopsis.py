@@ -128,12 +128,7 @@ class Synopsis(Points):
         return self.frame.errors_from_unit(np.sqrt(cloud.variances), cloud.points)
 
     def cut(
-        self,
-        n_clusters: int,
-        *,
-        n_init: int = RESTARTS,
-        representatives: str = "center",
-        random_state: int | None = None,
+        self, n_clusters: int, *, n_init: int = RESTARTS, representatives: str = "center", random_state: int | None = None
     ) -> Release:
         """Cluster the points or cells, weighted by their counts.
 
