@@ -10,8 +10,7 @@ import pyarrow.parquet
 import pytest
 from tests.release.test_damage import damaged
 
-from cloister import GridSynopsis, PEMeans, PointSynopsis, load_synopsis
-from cloister.columns import PrivacyUnit
+from cloister import PEMeans, load_synopsis
 from cloister.exceptions import ParameterError, ReleaseError
 from cloister.synopsis import read_synopsis
 
@@ -43,17 +42,6 @@ def test_a_synopsis_survives_its_file(suffix, parameters, fit, tmp_path):
     assert np.array_equal(after.cut(4, random_state=1).cluster_centers, before.cut(4, random_state=1).cluster_centers)
     assert np.array_equal(after.sample(50, random_state=1), before.sample(50, random_state=1))
     assert [file.name for file in tmp_path.iterdir()] == [f"s.{suffix}"]
-
-
-@pytest.mark.parametrize("suffix", ["json", "parquet"])
-@pytest.mark.parametrize("kind", [GridSynopsis, PointSynopsis])
-def test_a_synopsis_that_protects_persons_survives_its_file(suffix, kind, generator, tmp_path):
-    rows, ids = generator.uniform(0, 1, (200, 2)), np.repeat(np.arange(50), 4)
-    before = kind(epsilon=2.0, bounds=(0, 1), max_rows_per_unit=2, random_state=0).fit(rows, privacy_unit=ids).synopsis_
-    before.save(tmp_path / f"s.{suffix}", allow_seeded=True)
-    after = load_synopsis(tmp_path / f"s.{suffix}")
-    assert after.to_dict() == before.to_dict()
-    assert after.receipt.privacy_unit == PrivacyUnit(max_rows=2)
 
 
 def test_names_survive_and_the_ending_does_not_decide_what_is_read(by_hand, tmp_path):

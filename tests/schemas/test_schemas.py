@@ -18,6 +18,7 @@ from cloister.exceptions import ParameterError
 from cloister.privacy import FIGURES, GDP, ZCDP, ApproxDP, Event, PureDP
 from cloister.privacy._mechanisms import MECHANISMS
 from cloister.schemas import FORMATS
+from cloister.synopsis import read_synopsis
 from cloister.synopsis._files import decode
 
 from .checker import accepts, check, objects
@@ -100,36 +101,6 @@ def test_a_release_with_every_field(full: dict[str, Any]) -> None:
             check("release", damaged(full, place, 1))
 
 
-DAMAGE: list[tuple[tuple[Any, ...], Any]] = [  # of each kind of rule some: what is needed, types, ranges, kinds, lengths
-    *(((name,), GONE) for name in ("method", "domain", "count_errors", "receipt", "steps")),
-    (("format",), "cloister.synopsis"),
-    (("domain", "kind"), "cube"),
-    (("domain", "columns", 1, "low"), GONE),
-    (("domain", "columns", 2, "levels"), []),
-    (("domain", "columns", 2, "weight"), 0),
-    *((("cluster_centers", 0, 0), value) for value in ("3", None, True)),
-    (("stability", 0), 1.5),
-    (("cells", "missing"), 0.1),
-    (("created",), "today"),
-    (("profiles", "columns", 0, "edges"), GONE),
-    *((("receipt", "guarantee"), value) for value in (GONE, None)),
-    (("receipt", "guarantee", "kind"), "strong"),
-    (("receipt", "guarantee", "delta"), GONE),
-    (("receipt", "neighbours"), "replace"),  # the events are about the other relation
-    (("receipt", "dataset"), "x" * 201),
-    (("receipt", "events", 0, "event"), "uniform"),
-    (("receipt", "events", 0, "size"), 1.5),
-    (("receipt", "events", 0, "when"), "noon"),
-    (("steps", 0, "figures", "n_points"), "many"),
-]
-
-
-@pytest.mark.parametrize(("place", "value"), DAMAGE, ids=lambda one: "gone" if one is GONE else repr(one)[:40])
-def test_damage_to_a_release_is_found(full: dict[str, Any], place: tuple[Any, ...], value: Any) -> None:
-    assert accepts("release", full)
-    assert not accepts("release", damaged(full, place, value))
-
-
 # -- synopses ------------------------------------------------------------------------------------------------------------
 
 
@@ -144,33 +115,21 @@ def synopses() -> dict[str, Any]:
         "split grid of persons": GridSynopsis(epsilon=4.0, max_rows_per_unit=1, **split).fit(rows, privacy_unit=np.arange(400)),
         "points": PointSynopsis(bounds=COLUMNS, epsilon=4.0, max_clusters=4, **people_options).fit(people()),
     }
-    return {name: model.synopsis_ for name, model in made.items()}
+    found = {name: model.synopsis_ for name, model in made.items()}
+    twice = found["grid"].merge(found["grid"])
+    return {**found, "merged": twice.merge(twice, rows="same")}
 
 
 def test_a_synopsis_of_every_kind(synopses: dict[str, Any]) -> None:
     for synopsis in synopses.values():
         check("synopsis", synopsis.to_dict())
-        check("release", synopsis.cut(2).to_dict())
+        release = synopsis.cut(2).to_dict()
+        check("release", release)
+        assert Release.from_dict(release).receipt == synopsis.receipt
+        for kind in ("json", "parquet"):
+            assert read_synopsis(synopsis.to_bytes(kind), name="a file").to_dict() == synopsis.to_dict()
         head = decode(synopsis.to_bytes("parquet"))
         check("synopsis", head | {"noisy_counts": np.asarray(head["noisy_counts"]).tolist()})
-
-
-OTHER_SYNOPSES = [
-    ("grid", ("cells",), GONE),
-    ("grid", ("noisy_counts",), None),
-    ("grid", ("counts",), "exact"),
-    ("grid", ("domain", "kind"), "ball"),
-    ("split grid", ("split", "factors", 0), 0.5),
-    ("points", ("kind",), GONE),
-    ("points", ("max_clusters",), 0),
-]
-
-
-@pytest.mark.parametrize(("name", "place", "value"), OTHER_SYNOPSES)
-def test_damage_to_a_synopsis_is_found(synopses: dict[str, Any], name: str, place: tuple[Any, ...], value: Any) -> None:
-    data = json.loads(json.dumps(synopses[name].to_dict()))
-    assert accepts("synopsis", data)
-    assert not accepts("synopsis", damaged(data, place, value))
 
 
 # -- ledgers -------------------------------------------------------------------------------------------------------------
@@ -204,20 +163,48 @@ def test_every_budget(budget: Any) -> None:
     check("ledger", Ledger(budget, neighbours="replace", planned=True).lines[0])
 
 
-OTHER_LINES = [
-    ("budget", "budget", GONE),
-    ("budget", "budget", {"kind": "pure", "epsilon": "1"}),
-    ("budget", "pure_epsilon", -1),
-    ("reserve", "cost", {"kind": "approx", "epsilon": 1.0, "delta": 1e-6}),
-    ("reserve", "kind", "refund"),
-    ("debit", "event", "uniform"),
-    ("debit", "when", "12:30"),
-    ("close", "account", 7),
-]
+# -- damage --------------------------------------------------------------------------------------------------------------
+
+DAMAGE: dict[str, list[tuple[tuple[Any, ...], Any]]] = {  # of each kind of rule some: what is needed, types, ranges, lengths
+    "release": [
+        *(((name,), GONE) for name in ("method", "domain", "count_errors", "receipt", "steps")),
+        (("format",), "cloister.synopsis"),
+        (("domain", "kind"), "cube"),
+        (("domain", "columns", 1, "low"), GONE),
+        (("domain", "columns", 2, "levels"), []),
+        (("domain", "columns", 2, "weight"), 0),
+        *((("cluster_centers", 0, 0), value) for value in ("3", None, True)),
+        (("stability", 0), 1.5),
+        (("cells", "missing"), 0.1),
+        (("created",), "today"),
+        (("profiles", "columns", 0, "edges"), GONE),
+        *((("receipt", "guarantee"), value) for value in (GONE, None)),
+        (("receipt", "guarantee", "kind"), "strong"),
+        (("receipt", "guarantee", "delta"), GONE),
+        (("receipt", "neighbours"), "replace"),  # the events are about the other relation
+        (("receipt", "dataset"), "x" * 201),
+        (("receipt", "events", 0, "event"), "uniform"),
+        (("receipt", "events", 0, "size"), 1.5),
+        (("receipt", "events", 0, "when"), "noon"),
+        (("steps", 0, "figures", "n_points"), "many"),
+    ],
+    "grid": [(("cells",), GONE), (("noisy_counts",), None), (("counts",), "exact"), (("domain", "kind"), "ball")],
+    "split grid": [(("split", "factors", 0), 0.5)],
+    "points": [(("kind",), GONE), (("max_clusters",), 0)],
+    "budget": [*((("budget",), value) for value in (GONE, {"kind": "pure", "epsilon": "1"})), (("pure_epsilon",), -1)],
+    "reserve": [(("cost",), {"kind": "approx", "epsilon": 1.0, "delta": 1e-6}), (("kind",), "refund")],
+    "debit": [(("event",), "uniform"), (("when",), "12:30")],
+    "close": [(("account",), 7)],
+}
 
 
-@pytest.mark.parametrize(("kind", "field", "value"), OTHER_LINES)
-def test_damage_to_a_line_is_found(lines: list[dict[str, Any]], kind: str, field: str, value: Any) -> None:
-    line = next(line for line in lines if line["kind"] == kind)
-    assert accepts("ledger", line)
-    assert not accepts("ledger", damaged(line, (field,), value))
+@pytest.mark.parametrize("name", DAMAGE)
+def test_damage_is_found(full: dict[str, Any], synopses: dict[str, Any], lines: list[dict[str, Any]], name: str) -> None:
+    schema, data = "release", full
+    if name in synopses:
+        schema, data = "synopsis", json.loads(json.dumps(synopses[name].to_dict()))
+    elif name != "release":
+        schema, data = "ledger", next(line for line in lines if line["kind"] == name)
+    assert accepts(schema, data)
+    for place, value in DAMAGE[name]:
+        assert not accepts(schema, damaged(data, place, value)), (place, value)
