@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cloister import validate
-from cloister.columns import KINDS, Declaration, FloatArray, project_to_simplex
+from cloister.columns import KINDS, Coordinate, Declaration, FloatArray, project_to_simplex
 from cloister.release._shares import Shares
 
 ABOVE_NOISE = 2.0  # standard deviations of its total from which on something is said of a cluster
@@ -96,6 +96,12 @@ class ColumnProfile:
     def bins(self) -> tuple[str, ...]:
         """Names of the bins of a category or a flag, in order; of a number or a date, that of missing values alone."""
         return (MISSING,) if self.levels is None else (*self.levels, OTHER, MISSING)
+
+    @property
+    def axis(self) -> Coordinate:
+        """How values of a number or a date are written, and from where to where the bins reach."""
+        assert self.edges is not None
+        return self._column.axis(self.name, float(self.edges[0]), float(self.edges[-1]))
 
     @property
     def totals(self) -> Estimate:

@@ -25,8 +25,6 @@ CHANCES = (0.01, 0.1, 0.5)
 LARGEST_FACTOR = 7.0  # epsilon up to which the factor is written out
 LARGEST_EXAMPLE = 4.0  # epsilon up to which a larger one is shown beside it
 COMPARE = "Compare these chances, not the epsilons"
-NO_LEDGER = "This fit was paid from a budget of its own. No ledger adds it to other fits on the same people."
-SEVERAL_FITS = "This page covers several fits, each paid for by itself. What they cost together is stated above."
 QUESTIONS = {
     "nearest_counts": "How many rows have each candidate as their nearest (votes)",
     "nearest_sums": "Sum of the rows nearest to each candidate",
@@ -177,7 +175,7 @@ def receipt_parts(receipt: Receipt, found: dict[str, Any]) -> dict[str, Any]:
         ),
         "comparison": comparison_words(receipt),
         "ledger": paid,
-        "no_ledger": NO_LEDGER if found["fits"] == 1 else SEVERAL_FITS,
+        "n_fits": found["fits"],
         "meter": guess_meter(found["best_guess"]),
         "groups": _group_table(found),
         "events": _event_table(found),

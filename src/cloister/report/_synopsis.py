@@ -18,7 +18,7 @@ from cloister.report._plot import MAP_WIDTH, Axis, Plot, numbered_badges, plot_c
 from cloister.report._receipt import Fact, counted_words
 from cloister.report._summary import synopsis_summary
 from cloister.report._tables import document_page, strip_tables
-from cloister.report._words import comparison_of_numbers, curve_caption
+from cloister.report._words import comparison_of_numbers
 from cloister.synopsis import Grid, KChoice, Synopsis, noise_words, point_table
 from cloister.text import count_of, number, plain_text, sentence, share_text, with_error
 
@@ -67,7 +67,6 @@ def synopsis_html(
         points=None if points is None else Table(*points, numeric=range(len(points[0]))),
         choice=[] if choice is None else comparison_of_numbers(choice.to_dict()),
         curve=curve,
-        caption=curve_caption(about["kind"]),
         explore=moved,
         script=script,
         digest=digest,

@@ -391,12 +391,11 @@ class Synopsis(Points):
 
     def _plot_tree(self, ax: Any, cut: Any, seed: int, *, where: str) -> "Axes":
         """Draw the joins; leaves are named by their noisy numbers of rows."""
-        number = None if cut is None else validate.integer(f"{where}.n_clusters", cut, low=1)
         linkage, rows = self.tree(random_state=seed), self.tree_points(random_state=seed).weights
         if len(linkage) == 0:
             rule, remedy = "at least two points above the noise", "There is nothing to join."
             validate.refuse(where, rule, "one", remedy=remedy)
-        axes = plot_tree(linkage, [f"{one:,.0f}" for one in rows], number, ax, where=where)
+        axes = plot_tree(linkage, [f"{one:,.0f}" for one in rows], cut, ax, where=where)
         axes.set_xlabel(f"points, by their noisy numbers of {self.receipt.counted}")
         return axes
 
