@@ -154,8 +154,6 @@ def test_every_use_of_a_synopsis(synopsis, tmp_path):
     assert synopsis.tree(random_state=0).shape[1] == 4
     assert synopsis.density_clusters().cell_labels.shape == synopsis.grid.split.coarse
     assert synopsis.density_clusters().predict([[0.01, 0.01]]).tolist() == [0]
-    assert synopsis.sample(50, random_state=0).shape == (50, 2)
-    assert synopsis.sample_table(5, random_state=0).num_columns == 2
     assert synopsis.marginal([1]).grid.cells == synopsis.grid.split.coarse[1:]
     table = synopsis.to_arrow()
     assert table.num_rows == synopsis.n_points == synopsis.grid.split.n_leaves

@@ -11,6 +11,7 @@ from tests.release.test_damage import damaged
 
 from cloister import GDP, ZCDP, Ball, PEMeans, PureDP, Release, load_release, load_synopsis
 from cloister.exceptions import DataError, ReleaseError
+from cloister.release import read_release
 
 QUICK = {"n_rounds": 3, "n_variations": 10, "n_init": 1}
 
@@ -152,10 +153,7 @@ def test_other_files_are_refused(content, message, noun, tmp_path):
 
 # What only this reader can tell; every field is damaged in many ways in test_damage.py, and types are those of the schema.
 DAMAGE = [
-    (("cluster_centers",), [[0.0]]),
-    (("cluster_centers",), []),
-    (("cluster_centers",), [[0.0, math.nan]] * 3),
-    (("cluster_centers",), [0.0, 1.0, 2.0]),
+    *((("cluster_centers",), value) for value in ([[0.0]], [], [[0.0, math.nan]] * 3, [0.0, 1.0, 2.0])),
     (("cluster_centers", 0, 0), 1e19),  # not in the domain
     (("cluster_counts",), [1.0]),
     (("count_errors",), None),
@@ -181,9 +179,7 @@ DAMAGE = [
 
 
 @pytest.mark.parametrize(("place", "value"), DAMAGE)
-def test_damaged_releases_are_refused(place, value, release, tmp_path):
-    data = damaged(json.loads(release.to_json()), place, value)
-    path = tmp_path / "damaged.json"
-    path.write_text(json.dumps(data))
+def test_damaged_releases_are_refused(place, value, release):
+    data = json.dumps(damaged(json.loads(release.to_json()), place, value))
     with pytest.raises(ReleaseError, match=r"load_release: the file is damaged \(.*\)\. Write it again from the fit"):
-        load_release(path)
+        read_release(data.encode(), name="a file")

@@ -235,23 +235,17 @@ def not_covered(receipt: Receipt) -> list[str]:
     return [more, *lines] if unit.stated else lines
 
 
-def _promise(receipt: Receipt) -> list[str]:
-    """Explain the guarantee: its strength, its unit, and what it does not cover."""
+def _promise(receipt: Receipt) -> str:
+    """Explain the guarantee by how often a guess is right."""
     secret = f"whether one particular {receipt.unit} was in the table"
     if receipt.neighbours == REPLACE:
         whole = "one row" if receipt.privacy_unit is None else f"all rows of one {receipt.unit}"
         secret = f"which of two versions of {whole} was in the table"
-    guess = (
+    return (
         f"Suppose someone who knows {_others(receipt)} wants to find out {secret}, and considers both "
         "equally likely before reading this page. Whatever they compute from it, their guess is right with a probability of at "
         f"most {chance_text(meaning_of(receipt)['best_guess'])}. Without this page it would be 50 %."
     )
-    free = (
-        "Every number got noise of its own, those of empty clusters and cells too, and each answer was debited in a ledger "
-        "before it was computed. Everything on this page is computed from those noisy answers, so it may be copied, combined "
-        "and published at no further cost."
-    )
-    return [guess, free]
 
 
 def _others(receipt: Receipt) -> str:

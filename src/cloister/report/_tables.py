@@ -16,7 +16,7 @@ from cloister.report._figures import bar, strip
 from cloister.report._pages import Picture, Table, render_page
 from cloister.report._receipt import Fact, counted_words, receipt_facts, receipt_parts
 from cloister.report._summary import cells_of, table_of
-from cloister.report._words import cell_words, declared_words, found_words, is_noticed, missing_fact, scaling_words
+from cloister.report._words import cell_words, declared_words, found_words, is_noticed, missing_fact
 from cloister.synopsis import Synopsis
 from cloister.text import number, sentence, share_text, with_error
 
@@ -180,7 +180,8 @@ def document_page(
         "receipt": receipt,
         **receipt_parts(receipt, found["receipt"]),
         "has_levels": has_levels,
-        "scaling": scaling_words(found["scaling"], has_levels=any("levels" in one for one in table)),
+        "scaling": found["scaling"],
+        "lists_levels": any("levels" in one for one in table),
         "parameters": Table.of({"Name": parameters, "Value": parameters.values()}),
         "versions": Table.of({"Name": found["versions"], "Version": found["versions"].values()}),
         "shape": published.domain.sentence,

@@ -35,17 +35,6 @@ def released_words(release: Release) -> str:
     )
 
 
-def scaling_words(scaling: str, *, has_levels: bool) -> str:
-    """Say how distances were measured."""
-    levels = " Two levels of a category lie as far apart as the two ends of a number." if has_levels else ""
-    if scaling == "bounds":
-        return f"Distances were measured with every column divided by half the width of its bounds.{levels}"
-    if scaling == "spread":
-        apart = " Two levels of a category lie two units apart." if has_levels else ""
-        return f"Distances were measured with numbers and dates divided by their spread, which was found with noise.{apart}"
-    return "Distances were measured in the units of the input."
-
-
 # -- how many clusters -------------------------------------------------------------------------------------------------------
 
 
