@@ -105,33 +105,23 @@ def _facts(about: dict[str, Any], counted_in: str) -> list[Fact]:
 
 
 def _grid(synopsis: Synopsis, grid: Grid, release: Release) -> dict[str, Any]:
-    """Return the picture of one or two columns, or pictures of pairs, with words."""
+    """Return the picture of one or two columns, or pictures of pairs, and what there is to say about them."""
     centers, counted = release.cluster_centers, release.receipt.counted
-    marks = (
-        f"Numbered: the {count_of(release.n_clusters, 'centre')} below." if release.n_clusters <= LABELLED else "Dots: centres."
-    )
-    what = (
-        f"The stronger the colour, the more {counted}; steps follow the square root of the count. What is not above zero is "
-        "empty."
-    )
-    merged = "" if max(grid.cells) <= LARGEST_DRAWN else " Neighbouring cells are drawn together, by their mean count."
-    merged += "" if grid.split is None else " Cells of several sizes: their rows are spread evenly over the finest of them."
-    noise = f"± {noise_words(synopsis)}"
-    if synopsis.n_features == 1:
-        words = f"Noisy number of {counted} in each cell, {noise}; those of zero and below are empty. Dashed: centres.{merged}"
-        return {"pictures": [_bars(synopsis, centers)], "words": words}
-    if synopsis.n_features == 2:
-        words = f"{what} {marks} A count has noise of {noise} {counted} (standard deviation).{merged}"
-        return {"pictures": [_heat_map(synopsis, centers)], "words": words}
-    picked = sorted(rank_columns(release)[:PAIRED_COLUMNS])
-    all_of = "" if len(picked) == synopsis.n_features else f" Of {synopsis.n_features} columns, four are drawn."
-    words = f"Two columns each, all others added up; so the noise is larger than that of a cell. {what} {marks}{all_of}{merged}"
-    pictures = []
-    for pair in combinations(picked, 2):
+    picked, pictures = sorted(rank_columns(release)[:PAIRED_COLUMNS]), []
+    if synopsis.n_features <= 2:
+        pictures = [_bars(synopsis, centers) if synopsis.n_features == 1 else _heat_map(synopsis, centers)]
+    for pair in combinations(picked, 2) if not pictures else ():
         flat = synopsis.marginal(pair)
         title, caption = " and ".join(map(plain_text, flat.columns)), f"± {flat.sigma:.3g} {counted} a cell"
         pictures.append(replace(_heat_map(flat, centers[:, list(pair)], width=PAIR_WIDTH), title=title, caption=caption))
-    return {"pictures": pictures, "words": words}
+    return {
+        "pictures": pictures,
+        "noise": noise_words(synopsis),
+        "labelled": release.n_clusters <= LABELLED,
+        "merged": max(grid.cells) > LARGEST_DRAWN,
+        "split": grid.split is not None,
+        "n_paired": len(picked),
+    }
 
 
 def _heat_map(synopsis: Synopsis, centers: FloatArray, *, width: float = MAP_WIDTH) -> Picture:
