@@ -7,14 +7,10 @@ Whoever makes a card passes public words only. Anyone may import this module.
 import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
+from html import escape
 from itertools import accumulate
-from typing import TYPE_CHECKING
 
 from cloister.text import cut_text, plain_text
-
-if TYPE_CHECKING:
-    from jinja2 import Template
 
 __all__ = ["HTML_COLUMNS", "HTML_ROWS", "Card"]
 
@@ -25,25 +21,6 @@ TEXT_ROWS = 8
 HTML_ROWS, HTML_COLUMNS = 20, 12  # that a notebook shows
 LONGEST_HTML = 80  # characters of a head or a cell
 GAP, CUT = "  ", "..."
-TEMPLATE = """<div class="cloister">
-<p><strong>{{ title }}</strong></p>
-{%- if alert %}
-<p style="color: #d32f2f"><strong>{{ alert }}</strong></p>
-{%- endif %}
-{%- if rows %}
-<table>
-<thead><tr>{% for head in heads %}<th>{{ head }}</th>{% endfor %}</tr></thead>
-<tbody>
-{%- for row in rows %}
-<tr>{% for cell in row %}<td>{{ cell }}</td>{% endfor %}</tr>
-{%- endfor %}
-</tbody>
-</table>
-{%- endif %}
-{%- for sentence in sentences %}
-<p>{{ sentence }}</p>
-{%- endfor %}
-</div>"""
 
 
 @dataclass(frozen=True)
@@ -88,12 +65,20 @@ class Card:
 
     def html(self) -> str:
         """Return a fragment of HTML in which every word is escaped."""
-        shown = min(len(self.heads), self.n_fixed + HTML_COLUMNS)
-        heads = [cut_text(head, LONGEST_HTML, CUT) for head in self.heads[:shown]]
-        rows = [[cut_text(cell, LONGEST_HTML, CUT) for cell in row[:shown]] for row in self.rows[:HTML_ROWS]]
-        sentences = [plain_text(one) for one in (self._left_out(len(rows), shown), *self.sentences) if one]
-        title = cut_text(self.title, WIDTH, CUT)
-        return _template().render(title=title, alert=self.alert, heads=heads, rows=rows, sentences=sentences)
+        shown, rows = min(len(self.heads), self.n_fixed + HTML_COLUMNS), self.rows[:HTML_ROWS]
+
+        def line(tag: str, words: Sequence[str]) -> str:
+            cells = (f"<{tag}>{escape(cut_text(one, LONGEST_HTML, CUT))}</{tag}>" for one in words[:shown])
+            return f"<tr>{''.join(cells)}</tr>"
+
+        body = "\n".join(line("td", row) for row in rows)
+        parts = [
+            f"<p><strong>{escape(cut_text(self.title, WIDTH, CUT))}</strong></p>",
+            f'<p style="color: #d32f2f"><strong>{escape(self.alert)}</strong></p>' if self.alert else "",
+            f"<table>\n<thead>{line('th', self.heads)}</thead>\n<tbody>\n{body}\n</tbody>\n</table>" if rows else "",
+            *(f"<p>{escape(plain_text(one))}</p>" for one in (self._left_out(len(rows), shown), *self.sentences) if one),
+        ]
+        return "\n".join(['<div class="cloister">', *filter(None, parts), "</div>"])
 
     def _left_out(self, rows: int, columns: int) -> str:
         """Say how many rows and columns are not shown."""
@@ -104,10 +89,3 @@ class Card:
         more = zip((n_rows - rows, n_columns - (columns - self.n_fixed)), self.nouns, strict=True)
         words = [f"{count:,} more {noun}{'' if count == 1 else 's'}" for count, noun in more if count > 0]
         return f"... and {' and '.join(words)}." if words else ""
-
-
-@cache
-def _template() -> "Template":
-    from jinja2 import Environment, StrictUndefined
-
-    return Environment(autoescape=True, undefined=StrictUndefined).from_string(TEMPLATE)

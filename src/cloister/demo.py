@@ -99,6 +99,9 @@ def make_patients(n_rows: int = N_PATIENTS, *, seed: int = SEED) -> "pa.Table":
 
 def main(arguments: list[str] | None = None) -> None:
     """Run the demonstration in a folder; files of an earlier run are replaced, everything else there is left alone."""
+    import pyarrow as pa
+    import pyarrow.parquet
+
     from cloister.cli import open_console
 
     given = sys.argv[1:] if arguments is None else arguments
@@ -108,57 +111,39 @@ def main(arguments: list[str] | None = None) -> None:
         (folder / name).unlink(missing_ok=True)
     console = open_console()
     started = time.monotonic()
-    _write_table(console, folder)
-    _declare_columns(console, folder)
-    ledger = _open_budget(console, folder)
-    _say_what_to_expect(console)
-    _fit(console, folder, ledger)
-    _be_refused(console, folder, ledger)
-    _say_where(console, folder)
-    ledger.close()
-    console.print(f"\nAll of this took {time.monotonic() - started:.1f} seconds.")
-
-
-def _write_table(console: "Console", folder: Path) -> None:
-    import pyarrow as pa
-    import pyarrow.parquet
-
-    _chapter(console, "1. A table nobody may see")
     pa.parquet.write_table(make_patients(), folder / "patients.parquet")
     _say(
         console,
         f"{N_PATIENTS:,} fictitious patients are in {folder / 'patients.parquet'}. They were made up from {len(GROUPS)} "
         f"groups ({'; '.join(GROUPS)}), which the fit knows nothing of. They have numbers, a category, a flag and a date, and "
         f"about {MISSING_GLUCOSE:.0%} of the glucose values are missing.",
+        title="1. A table nobody may see",
     )
-
-
-def _declare_columns(console: "Console", folder: Path) -> None:
-    _chapter(console, "2. What the columns are")
     _say(
         console,
         "'cloister schema patients.parquet --output schema.json' drafts this file from names and types, without a look at any "
         "value. Filled in with what everybody knows of such columns, and without the column patient_id, it reads:",
+        title="2. What the columns are",
     )
     lines = [f" {json.dumps(name)}: {json.dumps(one.to_dict())}" for name, one in COLUMNS.items()]
     text = "{\n" + ",\n".join(lines) + "\n}"
     (folder / "schema.json").write_text(text + "\n", encoding="utf-8")
     console.print(f"\n{textwrap.indent(text, '  ')}", soft_wrap=True)
-
-
-def _open_budget(console: "Console", folder: Path) -> Ledger:
-    _chapter(console, "3. A budget that is written down")
-    ledger = Ledger.create(folder / "budget.sqlite", BUDGET, name="demo patients")
-    _say(
-        console,
-        f"All fits on these patients together may spend {BUDGET}. The ledger {folder / 'budget.sqlite'} pays before an "
-        "answer is computed, and refuses what does not fit.",
-    )
-    return ledger
+    with Ledger.create(folder / "budget.sqlite", BUDGET, name="demo patients") as ledger:
+        _say(
+            console,
+            f"All fits on these patients together may spend {BUDGET}. The ledger {folder / 'budget.sqlite'} pays before an "
+            "answer is computed, and refuses what does not fit.",
+            title="3. A budget that is written down",
+        )
+        _say_what_to_expect(console)
+        _fit(console, folder, ledger)
+        _be_refused(console, folder, ledger)
+        _say_where(console, folder)
+    console.print(f"\nAll of this took {time.monotonic() - started:.1f} seconds.")
 
 
 def _say_what_to_expect(console: "Console") -> None:
-    _chapter(console, "4. What to expect")
     forecast = plan(N_PATIENTS, len(COLUMNS), len(GROUPS), epsilon=EPSILON, delta=BUDGET.delta, describe=DESCRIBE)
     votes, rounds = ([step for step in forecast.steps if step.name.startswith(kind)] for kind in ("vote", "round"))
     _say(
@@ -168,6 +153,7 @@ def _say_what_to_expect(console: "Console") -> None:
         f"{EPSILON:g} a vote carries Gaussian noise of about {votes[-1].sigma('counts'):.0f} rows, a last count of about "
         f"{rounds[-1].sigma('counts'):.0f}. A group of thousands stands out clearly; noise would hide a few dozen, and "
         "that is the point: no patient stands out from the noise.",
+        title="4. What to expect",
     )
 
 
@@ -175,7 +161,7 @@ def _fit(console: "Console", folder: Path, ledger: Ledger) -> None:
     from cloister.cli import print_release, print_remaining
     from cloister.report import write_report
 
-    _chapter(console, "5. The fit")
+    _print_title(console, "5. The fit")
     console.print("In Python:\n", style="bold")
     console.print(
         '  ledger = Ledger.open("budget.sqlite")\n'
@@ -230,8 +216,7 @@ def _describe(console: "Console", release: Release) -> None:
 
 
 def _be_refused(console: "Console", folder: Path, ledger: Ledger) -> None:
-    _chapter(console, "6. A second fit, refused")
-    _say(console, f"Somebody would like another look at epsilon {EPSILON:g}:")
+    _say(console, f"Somebody would like another look at epsilon {EPSILON:g}:", title="6. A second fit, refused")
     try:
         _model(ledger, progress=False).fit(folder / "patients.parquet")
     except BudgetExceeded as refusal:
@@ -242,17 +227,16 @@ def _be_refused(console: "Console", folder: Path, ledger: Ledger) -> None:
 
 
 def _say_where(console: "Console", folder: Path) -> None:
-    _chapter(console, "7. What may be published")
-    for name, what in (
-        ("release.json", "the release: centres, noisy counts, guarantee, every event. It predicts again:"),
-        ("report.html", "the report: one page that opens offline in any browser"),
-        ("budget.sqlite", "the ledger: every question, how noisy its answer is, and what is left"),
+    release, ledger = folder / "release.json", folder / "budget.sqlite"
+    _print_title(console, "7. What may be published")
+    for line in (
+        f"  {release}  the release: centres, noisy counts, guarantee, every event. It predicts again:",
+        f"      cloister predict {release} {folder / 'patients.parquet'} --keep patient_id --output labels.csv",
+        f"  {folder / 'report.html'}  the report: one page that opens offline in any browser",
+        f"  {ledger}  the ledger: every question, how noisy its answer is, and what is left",
+        f"\n  Look again:  cloister ledger show {ledger} --events",
     ):
-        console.print(f"  {folder / name}  {what}", soft_wrap=True)
-        if name == "release.json":
-            command = f"cloister predict {folder / name} {folder / 'patients.parquet'} --keep patient_id --output labels.csv"
-            console.print(f"      {command}", soft_wrap=True)
-    console.print(f"\n  Look again:  cloister ledger show {folder / 'budget.sqlite'} --events", soft_wrap=True)
+        console.print(line, soft_wrap=True)
 
 
 def _model(ledger: Ledger, *, progress: bool) -> KMeans:
@@ -268,11 +252,13 @@ def _model(ledger: Ledger, *, progress: bool) -> KMeans:
     )
 
 
-def _chapter(console: "Console", title: str) -> None:
+def _print_title(console: "Console", title: str) -> None:
     console.print(f"\n{title}\n{'-' * len(title)}", style="bold")
 
 
-def _say(console: "Console", text: str) -> None:
+def _say(console: "Console", text: str, *, title: str = "") -> None:
+    if title:
+        _print_title(console, title)
     console.print(textwrap.fill(text, 96, break_on_hyphens=False))
 
 

@@ -6,9 +6,8 @@ import re
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import pandas as pd
 import pytest
+from tests.report.test_explore import blobs, data_of
 
 from cloister import GridSynopsis, PointSynopsis, write_report
 
@@ -16,7 +15,6 @@ from .browser import Tab
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("synopsis pages")]
 
-HOSTILE = "</script><script>document.title = 'ran'</script>"
 PHONE = 390
 ENTER, LEFT, RIGHT, END, TAB = ("Enter", 13), ("ArrowLeft", 37), ("ArrowRight", 39), ("End", 35), ("Tab", 9)
 STATE = """({state: document.getElementById('state').textContent, slider: +document.getElementById('k').value,
@@ -30,21 +28,18 @@ STATE = """({state: document.getElementById('state').textContent, slider: +docum
     below: document.getElementById('below').getAttribute('d')})"""
 
 
-def table_of(n_columns: int) -> pd.DataFrame:
-    generator = np.random.default_rng(n_columns)
-    centers = generator.uniform(10, 90, (4, n_columns))
-    rows = centers[generator.integers(0, 4, 2000)] + generator.normal(0, 2, (2000, n_columns))
-    return pd.DataFrame(np.clip(rows, 0, 100), columns=[HOSTILE, *(f"lab value {one}" for one in range(1, n_columns))])
-
-
 @pytest.fixture(scope="module")
 def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     folder, common = tmp_path_factory.mktemp("pages"), {"epsilon": 4.0, "bounds": (0, 100), "random_state": 0}
     models: dict[str, Any] = {f"points-{n}": PointSynopsis(max_clusters=14, **common) for n in (1, 4, 40)}
     models["grid-2"] = GridSynopsis(4, rule=9, **common)
     for name, model in models.items():
-        write_report(model.fit(table_of(int(name.partition("-")[2]))), folder / f"{name}.html", allow_seeded=True)
+        write_report(model.fit(blobs(int(name.partition("-")[2]), n_rows=2000)), folder / f"{name}.html", allow_seeded=True)
     return {name: folder / f"{name}.html" for name in models}
+
+
+def read(page: Path) -> str:
+    return page.read_text(encoding="utf-8")
 
 
 def press(tab: Tab, key: tuple[str, int]) -> None:
@@ -62,11 +57,6 @@ def click(tab: Tab, selector: str) -> None:
         tab.ask("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1)
 
 
-def data_of(page: Path) -> dict[str, Any]:
-    text = page.read_text(encoding="utf-8")
-    return dict(json.loads(re.findall(r'<script type="application/json" id="cuts">(.*?)</script>', text)[0]))
-
-
 EVERY = ("points-1", "points-4", "points-40", "grid-2")
 every_page = pytest.mark.parametrize("name", EVERY)
 
@@ -74,7 +64,7 @@ every_page = pytest.mark.parametrize("name", EVERY)
 @every_page
 def test_the_slider_moves_everything_by_keyboard(tab: Tab, pages: dict[str, Path], name: str) -> None:
     tab.show(pages[name])
-    cuts, chosen = data_of(pages[name])["cuts"], data_of(pages[name])["chosen"]
+    cuts, chosen = data_of(read(pages[name]))["cuts"], data_of(read(pages[name]))["chosen"]
     tab.value("document.getElementById('k').focus()")
     before = tab.value(STATE)
     assert before["state"] == cuts[chosen - 1]["words"]
@@ -101,7 +91,7 @@ def test_the_script_draws_what_the_page_shows_without_it(tab: Tab, pages: dict[s
         return one.textContent.replace(/\\s+/g, '') + (one.getAttribute('d') || '')
             + [...one.querySelectorAll('[class]')].map(part => part.getAttribute('class')).join()})"""
     tab.show(pages[name])
-    written = json.dumps(pages[name].read_text(encoding="utf-8"))
+    written = json.dumps(read(pages[name]))
     assert tab.value(f"({words})(document)") == tab.value(f"({words})(new DOMParser().parseFromString({written}, 'text/html'))")
     control = "document.querySelector('.control').checkVisibility()"
     assert tab.value(control)
@@ -112,7 +102,7 @@ def test_the_script_draws_what_the_page_shows_without_it(tab: Tab, pages: dict[s
 @every_page
 def test_a_cluster_that_is_clicked_says_how_it_splits(tab: Tab, pages: dict[str, Path], name: str) -> None:
     tab.show(pages[name])
-    data = data_of(pages[name])
+    data = data_of(read(pages[name]))
     k, cuts = data["chosen"], data["cuts"]
     label = next(one["label"] for one in cuts[k - 1]["clusters"] if len(one["to"]) > 1)
     cluster = cuts[k - 1]["clusters"][label]
@@ -153,7 +143,7 @@ def test_a_cluster_on_the_map_is_chosen_with_enter(tab: Tab, pages: dict[str, Pa
 
 def test_a_chosen_cluster_is_followed_from_cut_to_cut(tab: Tab, pages: dict[str, Path]) -> None:
     tab.show(pages["points-4"])
-    data = data_of(pages["points-4"])
+    data = data_of(read(pages["points-4"]))
     click(tab, "#chips button")
     line = data["cuts"][data["chosen"] - 1]["clusters"][0]["line"]
     tab.value("document.getElementById('k').focus()")

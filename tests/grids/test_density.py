@@ -11,7 +11,7 @@ from sklearn.metrics import adjusted_rand_score
 
 from cloister import Box, Date, GridSynopsis, Number
 from cloister.algorithms._density import chance_bound
-from cloister.exceptions import DataError, ParameterError
+from cloister.exceptions import DataError
 
 SHAPES = {
     "moons": (lambda seed: make_moons(5000, noise=0.06, random_state=seed), ([-1.5, -1.0], [2.5, 1.5])),
@@ -203,19 +203,3 @@ def test_it_is_plain_data_and_fits_on_a_screen(by_hand, generator):
     assert lines[0] == f"{found.n_clusters} clusters of dense cells in a grid of 3,600 cells"
     assert found._repr_html_().count("<tr>") == 21
     assert "Nothing stands out of the noise" in repr(by_hand(np.zeros((5, 5))).density_clusters())
-
-
-@pytest.mark.parametrize(
-    ("options", "match"),
-    [
-        ({"min_density": -1}, r"min_density: expected a finite number of at least 0"),
-        ({"min_density": "high"}, r"min_density: expected a finite number"),
-        ({"false_alarm": 0}, r"false_alarm: expected a finite number above 0 and below 1"),
-        ({"false_alarm": 1.0}, r"false_alarm: expected a finite number above 0 and below 1"),
-        ({"radius": -1}, r"radius: expected an integer from 0 .* Pass \"auto\" or a number of cells"),
-        ({"radius": "wide"}, r"radius: expected an integer from 0"),
-    ],
-)
-def test_other_requests_are_refused(options, match, by_hand):
-    with pytest.raises(ParameterError, match=rf"Synopsis\.density_clusters\.{match}"):
-        by_hand(np.ones((3, 3))).density_clusters(**options)

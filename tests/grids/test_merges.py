@@ -13,9 +13,8 @@ from statistics import NormalDist
 
 import numpy as np
 import pytest
-from tests.schemas.checker import check
 
-from cloister import GridSynopsis, load_synopsis
+from cloister import GridSynopsis
 from cloister.columns import PrivacyUnit
 from cloister.exceptions import LedgerError, ParameterError, ReleaseError
 from cloister.privacy import GDP, ZCDP, ApproxDP, PureDP, Receipt
@@ -336,18 +335,6 @@ def test_persons_of_a_chain_have_the_rows_of_the_widest_part(fit):
 
 
 # -- files ---------------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("kind", ["json", "parquet"])
-def test_a_merged_receipt_comes_back_from_a_file(kind, fit, tmp_path):
-    small, weak, again = of_mu(fit, 0.5, 2.36, 0.39)
-    merged = small.merge(weak).merge(again, rows="same")
-    merged.save(tmp_path / f"merged.{kind}", allow_seeded=True)
-    assert load_synopsis(tmp_path / f"merged.{kind}").receipt == merged.receipt
-    check("synopsis", merged.to_dict())
-    release = merged.cut(2, random_state=0)
-    check("release", release.to_dict())
-    assert type(release).from_dict(release.to_dict()).receipt == merged.receipt
 
 
 def test_a_receipt_of_one_fit_is_written_as_ever(fit):

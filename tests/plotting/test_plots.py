@@ -210,7 +210,7 @@ def test_what_a_synopsis_does_not_draw_is_refused(synopses):
         ("map", None, r"Synopsis\.plot.*'curve', 'tree'.*got 'map'"),
         ("curve", 3, r"Synopsis\.plot\.n_clusters: expected numbers to compare, got 3"),
         ("tree", range(3), r"Synopsis\.plot\.n_clusters: expected an integer"),
-        ("tree", 1000, r"Synopsis\.plot\.cut: expected an integer"),
+        ("tree", 1000, r"Synopsis\.plot\.n_clusters: expected an integer"),
     ):
         with pytest.raises(ParameterError, match=words):
             synopses["points"].plot(kind, n_clusters=n_clusters)

@@ -3,7 +3,6 @@
 
 import dataclasses
 import re
-import time
 
 import numpy as np
 import pytest
@@ -29,9 +28,7 @@ def check_screen(text):
 @pytest.mark.parametrize(("n_features", "n_clusters"), [(1, 1), (7, 2), (7, 40), (2, 1000), (1000, 7), (1000, 1000)])
 def test_a_release_fits_on_a_screen(n_clusters, n_features):
     release = release_by_hand(n_clusters, n_features)
-    start = time.perf_counter()
     lines, html = check_screen(repr(release)), release._repr_html_()
-    assert time.perf_counter() - start < 5
     clusters, columns = ("s" * (number != 1) for number in (n_clusters, n_features))
     assert lines[0] == f"Release of KMeans: {n_clusters:,} cluster{clusters} in {n_features:,} column{columns}"
     shown = [line for line in lines if re.match(r" *\d+  ", line)]

@@ -151,7 +151,12 @@ def use(found: Any, path: Any) -> None:
     assert Release.from_dict(json.loads(found.to_json())).to_dict() == found.to_dict()
 
 
-def check_damage(product: Any, path: Any, picked: slice, generator: np.random.Generator) -> None:
+@pytest.mark.fast("KMeans-5")
+@pytest.mark.parametrize(("name", "n_cases"), [("KMeans", 5), *((name, None) for name in PRODUCTS)])
+@pytest.mark.filterwarnings("ignore")
+def test_a_damaged_file_is_refused_or_works(name, n_cases, tmp_path, generator):
+    """Every field, in some of the ways; in the fast suite a few cases."""
+    product, path = made(name), tmp_path / "report.html"
     data, load = json.loads(json.dumps(product.to_dict())), Release.from_dict
     if not isinstance(product, Release):
 
@@ -161,7 +166,7 @@ def check_damage(product: Any, path: Any, picked: slice, generator: np.random.Ge
     use(load(data), path)
     cases, used = damages(data), Counter()
     faults = {}
-    for index in generator.permutation(len(cases))[picked]:
+    for index in generator.permutation(len(cases))[:n_cases] if n_cases else generator.permutation(len(cases))[::6]:
         at, wrong = cases[index]
         try:
             found = load(damaged(data, at, wrong))
@@ -176,17 +181,3 @@ def check_damage(product: Any, path: Any, picked: slice, generator: np.random.Ge
         except (ArithmeticError, AttributeError, CloisterError, LookupError, TypeError, ValueError, AssertionError) as error:
             faults[".".join(map(str, at)), repr(wrong)[:40]] = repr(error)
     assert not faults
-
-
-@pytest.mark.fast("KMeans")
-@pytest.mark.parametrize("name", PRODUCTS)
-@pytest.mark.filterwarnings("ignore")
-def test_a_damaged_file_is_refused_or_works(name, tmp_path, generator):
-    check_damage(made(name), tmp_path / "report.html", slice(5), generator)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", PRODUCTS)
-@pytest.mark.filterwarnings("ignore")
-def test_every_field_damaged_in_some_ways(name, tmp_path, generator):
-    check_damage(made(name), tmp_path / "report.html", slice(None, None, 6), generator)

@@ -26,7 +26,7 @@ from cloister.report import (
 
 from .test_render import Page
 
-HOSTILE = ["<script>alert(1)</script>", '" onmouseover="x', "a & b", "</title><b>", "\x1b[31m\n", "{{ 7 * 7 }}"]
+HOSTILE = ["<script>alert(1)</script>", '" onmouseover="x', "a & b", "</title><b>", "]]>", "\x1b[31m\n", "{{ 7 * 7 }}", "\x00"]
 
 
 @pytest.fixture
@@ -136,13 +136,14 @@ def test_names_and_levels_are_text(text: str, capsys: pytest.CaptureFixture[str]
     columns = (*list(COLUMNS.values())[:2], Category([text, "m"]), *list(COLUMNS.values())[3:])
     described = ColumnProfile(name=text, kind="category", levels=(text, "m"), noisy_counts=[[90.0, 9.0, 0, 0]] * 2, sigma=1.0)
     names = {"domain": Table(columns), "profiles": Profiles(columns=(described,))}
-    release = declared_release((text, "b", "c", "d", "e", "f"), **names)
+    about = {"method": text, "created": text, "parameters": {text: text}, "versions": {text: text}}
+    release = declared_release((text, "b", "c", "d", "e", "f"), **names, **about)
     page = Page(report_html(release))
     assert not {"script", "b ", "img"} & set(page.tags)
     assert "onmouseover" not in dict(page.attributes)
     assert "49" not in page.text.split()
     if text.isprintable():
-        assert page.text.count(text) >= 3
+        assert page.text.count(text) >= 9
         assert text[:12] in printed(release, capsys)
     assert "\x1b" not in printed(release, capsys)
 

@@ -22,14 +22,14 @@ from cloister.text import share_text, with_error
 
 from .test_render import Page
 
-HOSTILE = "</script><script>alert(1)</script>&<!--"
+HOSTILE = "</script><script>document.title = 'ran'</script>&<!--"
 
 
 def blobs(n_features: int, n_clusters: int = 4, n_rows: int = 1600) -> pd.DataFrame:
     generator = np.random.default_rng(n_features)
     centers = generator.uniform(10, 90, (n_clusters, n_features))
     rows = centers[generator.integers(0, n_clusters, n_rows)] + generator.normal(0, 2, (n_rows, n_features))
-    return pd.DataFrame(np.clip(rows, 0, 100), columns=[HOSTILE, *(f"c{index}" for index in range(1, n_features))])
+    return pd.DataFrame(np.clip(rows, 0, 100), columns=[HOSTILE, *(f"lab value {index}" for index in range(1, n_features))])
 
 
 @pytest.fixture(scope="module")
@@ -125,6 +125,7 @@ def test_names_cannot_leave_their_place_and_one_script_may_run(pages: dict[str, 
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     assert f"default-src 'none'; script-src 'sha256-{digest}'; style-src" in html
     assert not re.search(r"https?://", html)
+    Page(html)
 
 
 def test_given_centres_take_the_place_of_their_cut(synopses: dict[str, Any]) -> None:
@@ -132,8 +133,11 @@ def test_given_centres_take_the_place_of_their_cut(synopses: dict[str, Any]) -> 
     assert synopsis_html(synopsis) == synopsis_html(synopsis), "a page is the same every time"
     data = data_of(synopsis_html(synopsis, release=synopsis.cut(5, random_state=9)))
     assert (data["chosen"], len(data["cuts"])) == (5, 7)
-    html = synopsis_html(synopsis, release=synopsis.cut(40, random_state=9))
+    html = synopsis_html(
+        synopsis, release=synopsis.cut(40, random_state=9), choice=synopsis.choose_k(range(2, 7), random_state=0)
+    )
     assert data_of(html)["chosen"] == synopsis.choose_k(random_state=0).best
+    assert "Best of 2 to 6" in html
     assert "40 centres, with errors" in html
 
 

@@ -12,12 +12,10 @@ from cloister.report._heat import HeatTable, heat_of
 from .test_render import Page
 
 
-def release_with(
-    centers: np.ndarray, *, errors: float = 0.1, counts: object = None, names: tuple[str, ...] | None = None
-) -> Release:
-    sizes = np.ones(len(centers)) if counts is None else np.array(counts, dtype=np.float64)
+def release_with(centers: np.ndarray, *, errors: float = 0.1, counts: object = 1.0) -> Release:
+    sizes = np.broadcast_to(np.asarray(counts, dtype=np.float64), len(centers))
     given = {"cluster_centers": centers, "center_errors": np.full(centers.shape, errors), "cluster_counts": sizes}
-    return release_by_hand(*centers.shape, feature_names=names, **given)
+    return release_by_hand(*centers.shape, **given)
 
 
 def kinds(heat: HeatTable) -> list[list[str]]:

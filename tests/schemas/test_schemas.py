@@ -5,9 +5,9 @@ import json
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pytest
 from jsonschema import Draft202012Validator, ValidationError
+from tests.goldens.cases import people
 from tests.release.test_damage import LOST as GONE
 from tests.release.test_damage import damaged
 
@@ -18,6 +18,7 @@ from cloister.exceptions import ParameterError
 from cloister.privacy import FIGURES, GDP, ZCDP, ApproxDP, Event, PureDP
 from cloister.privacy._mechanisms import MECHANISMS
 from cloister.schemas import FORMATS
+from cloister.synopsis import read_synopsis
 from cloister.synopsis._files import decode
 
 from .checker import accepts, check, objects
@@ -25,37 +26,23 @@ from .checker import accepts, check, objects
 every_schema = pytest.mark.parametrize("name", FORMATS)
 
 
-@pytest.fixture(scope="module")
-def people() -> pd.DataFrame:
-    """Visits of a few people, with columns of every kind."""
-    generator, size = np.random.default_rng(5), 240
-    table = pd.DataFrame(
-        {"id": np.arange(size) // 3, "age": generator.uniform(0, 90, size), "dose": generator.normal(size=size)}
-    )
-    table["sex"] = generator.choice(["f", "m"], size)
-    table["smokes"] = generator.random(size) < 0.3
-    table["day"] = pd.Timestamp("2024-01-01") + pd.to_timedelta(generator.integers(0, 300, size), unit="D")
-    table.loc[::9, "age"] = np.nan
-    return table
-
-
 COLUMNS: dict[str, Any] = {
     "age": Number(0, 110, missing="own"),
     "dose": "private",
     "sex": Category(["f", "m"], weight=0.5),
-    "smokes": Flag(missing="middle"),
-    "day": Date("2024-01-01", "2024-12-31"),
+    "smoker": Flag(missing="middle"),
+    "admitted": Date("2020-01-01", "2026-12-31"),
 }
 
 
 @pytest.fixture(scope="module")
-def full(people: pd.DataFrame) -> dict[str, Any]:
+def full() -> dict[str, Any]:
     """A release that has every field."""
     ledger = Ledger(epsilon=9.0, delta=1e-6, unit="person", name="people")
-    options = {"privacy_unit": "id", "max_rows_per_unit": 3, "describe": 0.2, "scaling": "spread", "n_init": 1}
+    options = {"privacy_unit": "patient", "max_rows_per_unit": 3, "describe": 0.2, "scaling": "spread", "n_init": 1}
     stated = {"ledger": ledger, "dataset": "visits", "purpose": "a test"}
     more = {"describe_columns": {"again": (0, 5)}}
-    model = KMeans(2, epsilon=4.0, bounds=COLUMNS, **options, **stated, **more).fit(people.assign(again=1.0))
+    model = KMeans(2, epsilon=4.0, bounds=COLUMNS, **options, **stated, **more).fit(people().assign(again=1.0))
     return json.loads(model.release_.to_json())
 
 
@@ -106,7 +93,7 @@ def test_words_are_those_of_the_code() -> None:
 
 def test_a_release_with_every_field(full: dict[str, Any]) -> None:
     check("release", full)
-    check("release", Release.from_dict(full).to_dict())
+    assert json.loads(Release.from_dict(full).to_json()) == full
     assert set(json_schema("release")["properties"]) == set(full)
     assert accepts("release", full | {"later": 1}), "later versions may have more fields"
     for place in (("later",), ("receipt", "events", 0, "later"), ("domain", "columns", 0, "later")):
@@ -114,91 +101,49 @@ def test_a_release_with_every_field(full: dict[str, Any]) -> None:
             check("release", damaged(full, place, 1))
 
 
-DAMAGE: list[tuple[tuple[Any, ...], Any]] = [  # of each kind of rule some: what is needed, types, ranges, kinds, lengths
-    *(((name,), GONE) for name in ("method", "domain", "count_errors", "receipt", "steps")),
-    (("format",), "cloister.synopsis"),
-    (("domain", "kind"), "cube"),
-    (("domain", "columns", 1, "low"), GONE),
-    (("domain", "columns", 2, "levels"), []),
-    (("domain", "columns", 2, "weight"), 0),
-    *((("cluster_centers", 0, 0), value) for value in ("3", None, True)),
-    (("stability", 0), 1.5),
-    (("cells", "missing"), 0.1),
-    (("created",), "today"),
-    (("profiles", "columns", 0, "edges"), GONE),
-    *((("receipt", "guarantee"), value) for value in (GONE, None)),
-    (("receipt", "guarantee", "kind"), "strong"),
-    (("receipt", "guarantee", "delta"), GONE),
-    (("receipt", "neighbours"), "replace"),  # the events are about the other relation
-    (("receipt", "dataset"), "x" * 201),
-    (("receipt", "events", 0, "event"), "uniform"),
-    (("receipt", "events", 0, "size"), 1.5),
-    (("receipt", "events", 0, "when"), "noon"),
-    (("steps", 0, "figures", "n_points"), "many"),
-]
-
-
-@pytest.mark.parametrize(("place", "value"), DAMAGE, ids=lambda one: "gone" if one is GONE else repr(one)[:40])
-def test_damage_to_a_release_is_found(full: dict[str, Any], place: tuple[Any, ...], value: Any) -> None:
-    assert accepts("release", full)
-    assert not accepts("release", damaged(full, place, value))
-
-
 # -- synopses ------------------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
-def synopses(people: pd.DataFrame) -> dict[str, Any]:
+def synopses() -> dict[str, Any]:
     numbers, rows = {"age": (0, 110), "dose": "private"}, np.random.default_rng(2).uniform(-1, 1, size=(400, 2))
-    people_options = {"privacy_unit": "id", "max_rows_per_unit": 3}
+    people_options = {"privacy_unit": "patient", "max_rows_per_unit": 3}
     split = {"bounds": (-1, 1), "rule": "adaptive"}
     made = {
-        "grid": GridSynopsis(bounds=numbers, epsilon=4.0).fit(people),
+        "grid": GridSynopsis(bounds=numbers, epsilon=4.0).fit(people()),
         "split grid": GridSynopsis(epsilon=4.0, **split).fit(rows),
         "split grid of persons": GridSynopsis(epsilon=4.0, max_rows_per_unit=1, **split).fit(rows, privacy_unit=np.arange(400)),
-        "points": PointSynopsis(bounds=COLUMNS, epsilon=4.0, max_clusters=4, **people_options).fit(people),
+        "points": PointSynopsis(bounds=COLUMNS, epsilon=4.0, max_clusters=4, **people_options).fit(people()),
     }
-    return {name: model.synopsis_ for name, model in made.items()}
+    found = {name: model.synopsis_ for name, model in made.items()}
+    twice = found["grid"].merge(found["grid"])
+    return {**found, "merged": twice.merge(twice, rows="same")}
 
 
 def test_a_synopsis_of_every_kind(synopses: dict[str, Any]) -> None:
     for synopsis in synopses.values():
         check("synopsis", synopsis.to_dict())
-        check("release", synopsis.cut(2).to_dict())
+        release = synopsis.cut(2).to_dict()
+        check("release", release)
+        assert Release.from_dict(release).receipt == synopsis.receipt
+        for kind in ("json", "parquet"):
+            assert read_synopsis(synopsis.to_bytes(kind), name="a file").to_dict() == synopsis.to_dict()
         head = decode(synopsis.to_bytes("parquet"))
         check("synopsis", head | {"noisy_counts": np.asarray(head["noisy_counts"]).tolist()})
-
-
-OTHER_SYNOPSES = [
-    ("grid", ("cells",), GONE),
-    ("grid", ("noisy_counts",), None),
-    ("grid", ("counts",), "exact"),
-    ("grid", ("domain", "kind"), "ball"),
-    ("split grid", ("split", "factors", 0), 0.5),
-    ("points", ("kind",), GONE),
-    ("points", ("max_clusters",), 0),
-]
-
-
-@pytest.mark.parametrize(("name", "place", "value"), OTHER_SYNOPSES)
-def test_damage_to_a_synopsis_is_found(synopses: dict[str, Any], name: str, place: tuple[Any, ...], value: Any) -> None:
-    data = json.loads(json.dumps(synopses[name].to_dict()))
-    assert accepts("synopsis", data)
-    assert not accepts("synopsis", damaged(data, place, value))
 
 
 # -- ledgers -------------------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
-def lines(people: pd.DataFrame) -> list[dict[str, Any]]:
+def lines() -> list[dict[str, Any]]:
     """A ledger of persons with every field that lines have."""
     ledger = Ledger(epsilon=2.0, delta=1e-6, unit="person", name="people", pure_epsilon=0.5)
-    options = {"bounds": {"age": (0, 110)}, "rule": 3, "n_init": 1, "privacy_unit": "id", "max_rows_per_unit": 3}
+    options = {"bounds": {"age": (0, 110)}, "rule": 3, "n_init": 1, "privacy_unit": "patient", "max_rows_per_unit": 3}
     stated = {"ledger": ledger, "dataset": "visits", "purpose": "a test"}
-    GridKMeans(2, epsilon=0.5, delta=1e-6, **options, **stated).fit(people)
-    GridKMeans(2, epsilon=0.5, delta=0.0, **options, ledger=ledger).fit(people)
-    near = Neighbours(Relation.ADD_REMOVE, PrivacyUnit(name="id"))
+    GridKMeans(2, epsilon=0.5, delta=1e-6, **options, **stated).fit(people())
+    GridKMeans(2, epsilon=0.5, delta=0.0, **options, ledger=ledger).fit(people())
+    near = Neighbours(Relation.ADD_REMOVE, PrivacyUnit(name="patient"))
     ledger.reserve(GDP(0.1), purpose="lost", relation=near)
     ledger.settle()
     return ledger.lines
@@ -218,20 +163,48 @@ def test_every_budget(budget: Any) -> None:
     check("ledger", Ledger(budget, neighbours="replace", planned=True).lines[0])
 
 
-OTHER_LINES = [
-    ("budget", "budget", GONE),
-    ("budget", "budget", {"kind": "pure", "epsilon": "1"}),
-    ("budget", "pure_epsilon", -1),
-    ("reserve", "cost", {"kind": "approx", "epsilon": 1.0, "delta": 1e-6}),
-    ("reserve", "kind", "refund"),
-    ("debit", "event", "uniform"),
-    ("debit", "when", "12:30"),
-    ("close", "account", 7),
-]
+# -- damage --------------------------------------------------------------------------------------------------------------
+
+DAMAGE: dict[str, list[tuple[tuple[Any, ...], Any]]] = {  # of each kind of rule some: what is needed, types, ranges, lengths
+    "release": [
+        *(((name,), GONE) for name in ("method", "domain", "count_errors", "receipt", "steps")),
+        (("format",), "cloister.synopsis"),
+        (("domain", "kind"), "cube"),
+        (("domain", "columns", 1, "low"), GONE),
+        (("domain", "columns", 2, "levels"), []),
+        (("domain", "columns", 2, "weight"), 0),
+        *((("cluster_centers", 0, 0), value) for value in ("3", None, True)),
+        (("stability", 0), 1.5),
+        (("cells", "missing"), 0.1),
+        (("created",), "today"),
+        (("profiles", "columns", 0, "edges"), GONE),
+        *((("receipt", "guarantee"), value) for value in (GONE, None)),
+        (("receipt", "guarantee", "kind"), "strong"),
+        (("receipt", "guarantee", "delta"), GONE),
+        (("receipt", "neighbours"), "replace"),  # the events are about the other relation
+        (("receipt", "dataset"), "x" * 201),
+        (("receipt", "events", 0, "event"), "uniform"),
+        (("receipt", "events", 0, "size"), 1.5),
+        (("receipt", "events", 0, "when"), "noon"),
+        (("steps", 0, "figures", "n_points"), "many"),
+    ],
+    "grid": [(("cells",), GONE), (("noisy_counts",), None), (("counts",), "exact"), (("domain", "kind"), "ball")],
+    "split grid": [(("split", "factors", 0), 0.5)],
+    "points": [(("kind",), GONE), (("max_clusters",), 0)],
+    "budget": [*((("budget",), value) for value in (GONE, {"kind": "pure", "epsilon": "1"})), (("pure_epsilon",), -1)],
+    "reserve": [(("cost",), {"kind": "approx", "epsilon": 1.0, "delta": 1e-6}), (("kind",), "refund")],
+    "debit": [(("event",), "uniform"), (("when",), "12:30")],
+    "close": [(("account",), 7)],
+}
 
 
-@pytest.mark.parametrize(("kind", "field", "value"), OTHER_LINES)
-def test_damage_to_a_line_is_found(lines: list[dict[str, Any]], kind: str, field: str, value: Any) -> None:
-    line = next(line for line in lines if line["kind"] == kind)
-    assert accepts("ledger", line)
-    assert not accepts("ledger", damaged(line, (field,), value))
+@pytest.mark.parametrize("name", DAMAGE)
+def test_damage_is_found(full: dict[str, Any], synopses: dict[str, Any], lines: list[dict[str, Any]], name: str) -> None:
+    schema, data = "release", full
+    if name in synopses:
+        schema, data = "synopsis", json.loads(json.dumps(synopses[name].to_dict()))
+    elif name != "release":
+        schema, data = "ledger", next(line for line in lines if line["kind"] == name)
+    assert accepts(schema, data)
+    for place, value in DAMAGE[name]:
+        assert not accepts(schema, damaged(data, place, value)), (place, value)

@@ -8,7 +8,6 @@ from collections.abc import Callable
 from typing import Any
 
 from cloister.card import Card
-from cloister.release import guarantee_words
 
 
 class NotebookPage:
@@ -33,4 +32,4 @@ class NotebookPage:
         receipt = vars(self).get("privacy_receipt_")
         if receipt is None:
             return ""
-        return Card(type(self).__name__, sentences=guarantee_words(receipt), alert=receipt.alert).html()
+        return Card(type(self).__name__, sentences=receipt.promise()[:-1], alert=receipt.alert).html()

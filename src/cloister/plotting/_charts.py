@@ -90,7 +90,7 @@ def plot_tree(joins: FloatArray, labels: Sequence[str], cut: int | None, ax: Any
 
     n_leaves = len(joins) + 1
     if cut is not None:
-        cut = validate.integer(f"{where}.cut", cut, low=1, high=n_leaves)
+        cut = validate.integer(f"{where}.n_clusters", cut, low=1, high=n_leaves)
     axes = axes_for(where, ax, size=(min(max(6.4, 0.16 * n_leaves + 1.5), 20.0), 4.2))
     height = None if cut is None else cut_height(joins, cut)
     found: Any = dendrogram(joins, no_plot=True)

@@ -4,40 +4,29 @@
 Imports columns, privacy, data and nearest, and algorithms and plotting where centres are drawn.
 """
 
-from cloister.release._card import cluster_table, guarantee_words
+from cloister.release._card import cluster_table
 from cloister.release._cells import CellSummary
 from cloister.release._distributions import ColumnProfile, Estimate, Profiles
-from cloister.release._geometry import CenterPlane, plane_of_centers, rank_columns, rank_table
+from cloister.release._geometry import plane_of_centers, rank_columns, rank_table
 from cloister.release._open import open_for
 from cloister.release._profile import columns_of
-from cloister.release._release import Release, library_versions, load_release, read_release, read_steps, refuse_odd_values
-from cloister.release._source_target import TargetDetails
-from cloister.release._words import (
-    NONE,
-    axis_words,
-    column_words,
-    coordinates_of,
-    error_words,
-    hidden_words,
-    rows_words,
-)
+from cloister.release._release import VERSION, Release, library_versions, load_release, read_release, read_shared, rebuild
+from cloister.release._words import NONE, axis_words, column_words, coordinates_of, error_words, hidden_words, rows_words
 
 __all__ = [
     "NONE",
+    "VERSION",
     "CellSummary",
-    "CenterPlane",
     "ColumnProfile",
     "Estimate",
     "Profiles",
     "Release",
-    "TargetDetails",
     "axis_words",
     "cluster_table",
     "column_words",
     "columns_of",
     "coordinates_of",
     "error_words",
-    "guarantee_words",
     "hidden_words",
     "library_versions",
     "load_release",
@@ -46,7 +35,7 @@ __all__ = [
     "rank_columns",
     "rank_table",
     "read_release",
-    "read_steps",
-    "refuse_odd_values",
+    "read_shared",
+    "rebuild",
     "rows_words",
 ]

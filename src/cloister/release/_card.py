@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from cloister.card import HTML_COLUMNS, HTML_ROWS, Card
-from cloister.privacy import Receipt
 from cloister.release._geometry import rank_table
 from cloister.release._profile import columns_of, described_columns
 from cloister.release._words import column_words, error_words, hidden_words, rows_words
@@ -15,11 +14,6 @@ if TYPE_CHECKING:
     from cloister.release._release import Release
 
 TEXT_COLUMNS = 5  # on a line of a terminal; of more, those that tell the clusters apart best
-
-
-def guarantee_words(receipt: Receipt) -> list[str]:
-    """Return the guarantee in a sentence or two."""
-    return receipt.promise()[:-1]
 
 
 def cluster_table(
@@ -56,7 +50,7 @@ def release_card(release: "Release", most_columns: int = HTML_COLUMNS) -> Card:
         n_rows=release.n_clusters,
         n_columns=release.n_columns,
         n_fixed=len(heads) - len(picked),
-        sentences=[*(sentences if release.free_centers is None else []), *guarantee_words(release.receipt)],
+        sentences=[*(sentences if release.free_centers is None else []), *release.receipt.promise()[:-1]],
         nouns=("cluster", "column"),
         alert=release.receipt.alert,
     )

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from cloister.columns import FloatArray
+from cloister.columns import FloatArray, Table
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -57,8 +57,9 @@ class CellSummary:
         return {name: None if array is None else array.tolist() for name, array in arrays.items()} | {"error": self.error}
 
     @classmethod
-    def from_dict(cls, data: dict[str, Any], *, n_columns: int, n_published: int) -> "CellSummary":
-        """Read what ``to_dict`` wrote, and check that it fits the columns."""
+    def from_dict(cls, data: dict[str, Any], domain: Table) -> "CellSummary":
+        """Read what ``to_dict`` wrote, and check that it fits the columns of a domain."""
+        n_columns, n_published = domain.n_columns, len(domain.published_names(None))
         found = cls(
             places=data["places"], missing=data["missing"], outside=data["outside"], error=float(data.get("error", 0.0))
         )

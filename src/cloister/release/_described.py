@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Profiles as plain data and as columns of a frame: means, spreads, quartiles, shares, and differences from the whole."""
 
-import math
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
-from cloister.columns import KINDS, Coordinate, FloatArray
+from cloister.columns import FloatArray
 from cloister.release._distributions import ColumnProfile, Estimate, Profiles
 
 
@@ -21,7 +20,7 @@ def _described(profile: ColumnProfile) -> list[dict[str, Any]]:
     """Return what a column is in each cluster."""
     difference, fields = profile.difference(), dict[str, list[Any]]()
     if profile.levels is None:
-        axis, mean, spread = _axis_of(profile), profile.mean(), profile.spread()
+        axis, mean, spread = profile.axis, profile.mean(), profile.spread()
         fields["mean"], fields["mean_error"] = list(map(axis.plain, mean.value)), _plain(mean.error)
         fields["spread"], fields["spread_error"] = _plain(spread.value), _plain(spread.error)
         fields["quartiles"] = [list(map(axis.plain, one)) for one in profile.quantiles().value]
@@ -38,20 +37,13 @@ def _described(profile: ColumnProfile) -> list[dict[str, Any]]:
 
 def _pairs(found: Estimate) -> list[Any]:
     """Return pairs of a number and its error, in lists within lists."""
-    pairs = np.stack([found.value, found.error], axis=-1)
-    plain = pairs.astype(object)
-    plain[~np.isfinite(pairs)] = None
+    return _plain(np.stack([found.value, found.error], axis=-1))
+
+
+def _plain(values: FloatArray) -> list[Any]:
+    plain = values.astype(object)
+    plain[~np.isfinite(values)] = None
     return list(plain.tolist())
-
-
-def _plain(values: FloatArray) -> list[float | None]:
-    return [float(value) if math.isfinite(value) else None for value in values]
-
-
-def _axis_of(profile: ColumnProfile) -> Coordinate:
-    """Return how values of a column are written."""
-    assert profile.edges is not None
-    return KINDS[profile.kind].axis(profile.name, float(profile.edges[0]), float(profile.edges[-1]))
 
 
 def frame_columns(profiles: Profiles) -> Iterator[tuple[str, list[Any]]]:
@@ -64,7 +56,7 @@ def frame_columns(profiles: Profiles) -> Iterator[tuple[str, list[Any]]]:
                 yield f"{one.name}={level}_error", shares.error[:, place].tolist()
             continue
         if not one.clustered:
-            mean, axis = one.mean(), _axis_of(one)
+            mean, axis = one.mean(), one.axis
             yield one.name, [axis.cell(value) for value in mean.value.tolist()]
             yield f"{one.name}_error", mean.error.tolist()
         spread = one.spread()

@@ -6,7 +6,7 @@ Arithmetic on published numbers. Errors are those that the noise of the histogra
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cloister import validate
-from cloister.columns import KINDS, Declaration, FloatArray, project_to_simplex
+from cloister.columns import KINDS, Coordinate, Declaration, FloatArray, project_to_simplex
 from cloister.release._shares import Shares
 
 ABOVE_NOISE = 2.0  # standard deviations of its total from which on something is said of a cluster
@@ -98,6 +98,12 @@ class ColumnProfile:
         return (MISSING,) if self.levels is None else (*self.levels, OTHER, MISSING)
 
     @property
+    def axis(self) -> Coordinate:
+        """How values of a number or a date are written, and from where to where the bins reach."""
+        assert self.edges is not None
+        return self._column.axis(self.name, float(self.edges[0]), float(self.edges[-1]))
+
+    @property
     def totals(self) -> Estimate:
         """Noisy number of rows in each cluster, as this column's bins add up to it."""
         error = self.sigma * math.sqrt(self.noisy_counts.shape[1])
@@ -111,15 +117,8 @@ class ColumnProfile:
 
     def whole(self) -> "ColumnProfile":
         """Return the column in all clusters together, as one."""
-        return ColumnProfile(
-            name=self.name,
-            kind=self.kind,
-            clustered=self.clustered,
-            edges=self.edges,
-            levels=self.levels,
-            noisy_counts=self.noisy_counts.sum(axis=0, keepdims=True),
-            sigma=self.sigma * math.sqrt(self.n_clusters),
-        )
+        counts = self.noisy_counts.sum(axis=0, keepdims=True)
+        return replace(self, noisy_counts=counts, sigma=self.sigma * math.sqrt(self.n_clusters))
 
     def shares(self) -> Estimate:
         """Return the share of every bin in each cluster: none negative, one in all; missing values are a bin, too.
@@ -305,10 +304,7 @@ class Profiles:
         return tuple(one.name for one in self.columns)
 
     def __getitem__(self, name: str) -> ColumnProfile:
-        for one in self.columns:
-            if one.name == name:
-                return one
-        raise KeyError(name)
+        return {one.name: one for one in reversed(self.columns)}[name]  # those of an edited file may share a name
 
     def __iter__(self) -> Iterator[ColumnProfile]:
         return iter(self.columns)

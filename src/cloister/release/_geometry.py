@@ -29,15 +29,6 @@ class CenterPlane:
     shares: tuple[float, float]  # of the spread between centres, along each axis
     loadings: tuple[list[list[Any]], list[list[Any]]]  # columns of each axis with their weights, the largest first
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the plane as plain data."""
-        return {
-            "positions": self.positions.tolist(),
-            "errors": self.errors.tolist(),
-            "shares": list(self.shares),
-            "loadings": list(self.loadings),
-        }
-
 
 def plane_of_centers(release: "Release", plane: "Plane | None" = None) -> CenterPlane:
     """Project the centres, as distances see them, on their first two principal axes, or on a given plane."""

@@ -8,11 +8,11 @@ imported by the estimators, the report and the command line.
 import json
 import os
 import platform
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -34,13 +34,13 @@ from cloister.release._source_target import CHOSEN, TargetDetails
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-FORMAT = "cloister.release"
-VERSION = 1
+VERSION = 1  # of all documents
 LARGEST_NUMBER = 1e150  # its square is finite
 LARGEST_JSON = 1e300  # that a file may hold
 ROUNDING = 1e-9  # of centres on the border of the domain
 DEEPEST = 50  # lists within lists of a file
 OPTIONAL = ("center_noise", "count_noise", "stability")
+Document = TypeVar("Document")
 ARRAYS = ("cluster_centers", "center_errors", "cluster_counts", "count_errors", *OPTIONAL)
 
 
@@ -341,7 +341,7 @@ class Release:
     def to_dict(self) -> dict[str, Any]:
         """Return the release as plain data."""
         return {
-            "format": FORMAT,
+            "format": "cloister.release",
             "version": VERSION,
             "created": self.created,
             "method": self.method,
@@ -374,44 +374,56 @@ class Release:
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> "Release":
         """Read what ``to_dict`` wrote."""
-        if not isinstance(data, dict) or data.get("format") != FORMAT:
-            raise ReleaseError("load_release: expected a Cloister release, got another file. Pass the file that 'fit' wrote.")
-        if data.get("version") != VERSION:
-            raise ReleaseError(
-                f"load_release: expected version {VERSION}, got {data.get('version')!r}. Upgrade cloister to read it."
-            )
-        try:
-            refuse_odd_values(data)
-            names, cells, profiles = data["feature_names"], data["cells"], data.get("profiles")
-            domain = domain_from_dict(data["domain"])
-            given = [name for name in ARRAYS if data[name] is not None or name not in OPTIONAL]
-            arrays: dict[str, Any] = {name: np.array(data[name], dtype=np.float64) for name in given}
-            if cells is not None:
-                width = np.shape(arrays["cluster_centers"])[-1]
-                cells = CellSummary.from_dict(cells, n_columns=domain.n_columns, n_published=width)
-            release = cls(
-                method=str(data["method"]),
-                parameters=dict(data["parameters"]),
-                domain=domain,
-                scaling=str(data["scaling"]),
-                **arrays,
-                receipt=Receipt.from_dict(data["receipt"]),
-                feature_names=None if names is None else tuple(map(str, names)),
-                cells=cells,
-                profiles=None if profiles is None else Profiles.from_dict(profiles),
-                steps=read_steps(data["steps"]),
-                details=dict(data["details"]),
-                versions=dict(data["versions"]),
-                created=str(data["created"]),
-            )
-            _refuse_misfit(release)
-            return release
-        except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, CloisterError) as error:
-            problem = repr(error)
-        raise ReleaseError(f"load_release: the file is damaged ({problem}). Write it again from the fit.")
+        return rebuild("release", data, cls._read, writer="fit")
+
+    @classmethod
+    def _read(cls, data: dict[str, Any]) -> "Release":
+        given = [name for name in ARRAYS if data[name] is not None or name not in OPTIONAL]
+        domain, cells, profiles = domain_from_dict(data["domain"]), data["cells"], data.get("profiles")
+        arrays: dict[str, Any] = {name: np.array(data[name], dtype=np.float64) for name in given}
+        release = cls(
+            **arrays,
+            parameters=dict(data["parameters"]),
+            cells=None if cells is None else CellSummary.from_dict(cells, domain),
+            profiles=None if profiles is None else Profiles.from_dict(profiles),
+            details=dict(data["details"]),
+            created=str(data["created"]),
+            domain=domain,
+            **read_shared(data),
+        )
+        _refuse_misfit(release)
+        return release
 
 
-def read_steps(data: Any) -> tuple[StepRecord, ...]:
+def rebuild(noun: str, data: Any, read: Callable[[dict[str, Any]], Document], *, writer: str) -> Document:
+    """Return what `read` makes of the plain data of a file; other files, other versions and damage are refused."""
+    where = f"load_{noun}"
+    if not isinstance(data, dict) or data.get("format") != f"cloister.{noun}":
+        raise ReleaseError(f"{where}: expected a Cloister {noun}, got another file. Pass the file that '{writer}' wrote.")
+    if data.get("version") != VERSION:
+        raise ReleaseError(f"{where}: expected version {VERSION}, got {data.get('version')!r}. Upgrade cloister to read it.")
+    try:
+        _refuse_odd_values({name: value for name, value in data.items() if name != "noisy_counts"})  # which may be an array
+        return read(data)
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, CloisterError) as error:
+        problem = repr(error)
+    raise ReleaseError(f"{where}: the file is damaged ({problem}). Write it again from the fit.")
+
+
+def read_shared(data: dict[str, Any]) -> dict[str, Any]:
+    """Return the fields that all documents have."""
+    names = data["feature_names"]
+    return {
+        "method": str(data["method"]),
+        "scaling": str(data["scaling"]),
+        "receipt": Receipt.from_dict(data["receipt"]),
+        "feature_names": None if names is None else tuple(map(str, names)),
+        "steps": _read_steps(data["steps"]),
+        "versions": dict(data["versions"]),
+    }
+
+
+def _read_steps(data: Any) -> tuple[StepRecord, ...]:
     """Read records of steps: numbers by name, and a picture that the report draws as far as it fits."""
     steps: dict[str, StepRecord] = {}
     for one in data:
@@ -424,7 +436,7 @@ def read_steps(data: Any) -> tuple[StepRecord, ...]:
     return tuple(steps.values())
 
 
-def refuse_odd_values(data: Any) -> None:
+def _refuse_odd_values(data: Any) -> None:
     """Refuse what JSON cannot hold, or no float: such a file could be read, but neither written again nor drawn."""
     level, depth = [data], 0
     while level and depth <= DEEPEST:

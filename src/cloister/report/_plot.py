@@ -44,18 +44,11 @@ MESH = 2.0  # between the places that circles may step aside to
 SHRINK = 0.85
 
 Point = tuple[float, float]
+Tick = tuple[float, str]  # a place on an axis and what stands there
 Places = npt.NDArray[np.complex128]
 
 
 # -- axes --------------------------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Tick:
-    """A place on an axis and what stands there."""
-
-    value: float
-    words: str
 
 
 @dataclass(frozen=True)
@@ -95,7 +88,7 @@ class Axis:
         step = next(one for one in steps if span / one <= most - 1 + 1e-9 and (not counted or one.is_integer()))
         first, last = math.ceil(self.low / step - 1e-9), math.floor(self.high / step + 1e-9)
         values = [index * step for index in range(first, last + 1)]
-        return [Tick(value, f"{100 * value:g} %" if self.unit == "share" else _words(value, step)) for value in values]
+        return [(value, f"{100 * value:g} %" if self.unit == "share" else _words(value, step)) for value in values]
 
     def _decades(self) -> list[Tick]:
         powers = range(math.floor(math.log10(self.low)), math.ceil(math.log10(self.high)) + 1)
@@ -103,7 +96,7 @@ class Axis:
             levels = [step * 10.0**power for power in powers for step in steps if self.low <= step * 10.0**power <= self.high]
             if len(levels) <= MOST_TICKS - 1:
                 break
-        return [Tick(level, number(level)) for level in levels]
+        return [(level, number(level)) for level in levels]
 
     def _dates(self, most: int) -> list[Tick]:
         """Return first days of years or months, or single days."""
@@ -113,12 +106,12 @@ class Axis:
         for index in range(-(-(12 * first.year + first.month - 1) // step) * step, 12 * (last.year + 1), step):
             day = date(max(index // 12, 1), index % 12 + 1, 1)
             if first <= day <= last:
-                found.append(Tick(float(day.toordinal() - EPOCH), str(day.year) if step % 12 == 0 else f"{day:%Y-%m}"))
+                found.append((float(day.toordinal() - EPOCH), str(day.year) if step % 12 == 0 else f"{day:%Y-%m}"))
         if len(found) >= FEWEST_TICKS:
             return found
         days = next((step for step in DAYS if (self.high - self.low) / step <= most), DAYS[-1])
         start = math.ceil(self.low / days) * days
-        return [Tick(float(day), str(_day(day))) for day in range(start, math.floor(self.high) + 1, days)]
+        return [(float(day), str(_day(day))) for day in range(start, math.floor(self.high) + 1, days)]
 
 
 def axis_for(name: str, values: Sequence[float], errors: Sequence[float], *, low: float, high: float, unit: str = "") -> Axis:
@@ -209,13 +202,13 @@ class Plot:
 def plot_columns(across: Axis, up: Axis, height: float, *, width: float = MAP_WIDTH) -> Plot:
     """Return a plot of two columns: frame, grid lines, ticks and names."""
     marks_up = up.ticks()
-    left = (TURNED if up.name else TURNED - NAMELESS) + LETTER * max((len(tick.words) for tick in marks_up), default=1)
+    left = (TURNED if up.name else TURNED - NAMELESS) + LETTER * max((len(words) for _, words in marks_up), default=1)
     frame = Frame(left, TOP, width - RIGHT, height - (BOTTOM if across.name else BOTTOM - NAMELESS))
     plot = Plot(across, up, frame, width, height)
-    widest = LETTER * max((len(tick.words) for tick in across.ticks()), default=1) + 10
+    widest = LETTER * max((len(words) for _, words in across.ticks()), default=1) + 10
     marks_across = across.ticks(min(across.most, max(2, int((frame.right - left) / widest))))
-    right = [(plot.place((tick.value, up.low))[0], escape(tick.words)) for tick in marks_across]
-    upward = [(plot.place((across.low, tick.value))[1], escape(tick.words)) for tick in marks_up]
+    right = [(plot.place((value, up.low))[0], escape(words)) for value, words in marks_across]
+    upward = [(plot.place((across.low, value))[1], escape(words)) for value, words in marks_up]
     grid = "".join(f"M{x:.1f} {frame.top:g}V{frame.bottom:.1f}" for x, _ in right)
     grid += "".join(f"M{frame.left:.1f} {y:.1f}H{frame.right:g}" for y, _ in upward)
     words = [f'x="{x:.1f}" y="{frame.bottom + 18:.1f}" text-anchor="middle">{text}' for x, text in right]

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cloister.columns import KINDS, MINUS, FloatArray
+from cloister.columns import MINUS, FloatArray
 from cloister.release import NONE, ColumnProfile, Release
 from cloister.report._figures import bar, histogram
 from cloister.report._tables import Cell, Line, StripColumn, StripTable
@@ -67,8 +67,7 @@ class _Column:
         # The difference below which nothing is said.
         self._noticed = NOTICED_EFFECT if profile.levels is None else NOTICED_SHARE
         if profile.edges is not None:
-            low, high = float(profile.edges[0]), float(profile.edges[-1])
-            self._axis = KINDS[profile.kind].axis(profile.name, low, high)
+            self._axis = profile.axis
             self._moments = [(one.mean(), one.spread()) for one in (profile, whole)]
 
     @property

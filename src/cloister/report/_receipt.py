@@ -25,8 +25,6 @@ CHANCES = (0.01, 0.1, 0.5)
 LARGEST_FACTOR = 7.0  # epsilon up to which the factor is written out
 LARGEST_EXAMPLE = 4.0  # epsilon up to which a larger one is shown beside it
 COMPARE = "Compare these chances, not the epsilons"
-NO_LEDGER = "This fit was paid from a budget of its own. No ledger adds it to other fits on the same people."
-SEVERAL_FITS = "This page covers several fits, each paid for by itself. What they cost together is stated above."
 QUESTIONS = {
     "nearest_counts": "How many rows have each candidate as their nearest (votes)",
     "nearest_sums": "Sum of the rows nearest to each candidate",
@@ -177,7 +175,7 @@ def receipt_parts(receipt: Receipt, found: dict[str, Any]) -> dict[str, Any]:
         ),
         "comparison": comparison_words(receipt),
         "ledger": paid,
-        "no_ledger": NO_LEDGER if found["fits"] == 1 else SEVERAL_FITS,
+        "n_fits": found["fits"],
         "meter": guess_meter(found["best_guess"]),
         "groups": _group_table(found),
         "events": _event_table(found),
@@ -237,23 +235,17 @@ def not_covered(receipt: Receipt) -> list[str]:
     return [more, *lines] if unit.stated else lines
 
 
-def _promise(receipt: Receipt) -> list[str]:
-    """Explain the guarantee: its strength, its unit, and what it does not cover."""
+def _promise(receipt: Receipt) -> str:
+    """Explain the guarantee by how often a guess is right."""
     secret = f"whether one particular {receipt.unit} was in the table"
     if receipt.neighbours == REPLACE:
         whole = "one row" if receipt.privacy_unit is None else f"all rows of one {receipt.unit}"
         secret = f"which of two versions of {whole} was in the table"
-    guess = (
+    return (
         f"Suppose someone who knows {_others(receipt)} wants to find out {secret}, and considers both "
         "equally likely before reading this page. Whatever they compute from it, their guess is right with a probability of at "
         f"most {chance_text(meaning_of(receipt)['best_guess'])}. Without this page it would be 50 %."
     )
-    free = (
-        "Every number got noise of its own, those of empty clusters and cells too, and each answer was debited in a ledger "
-        "before it was computed. Everything on this page is computed from those noisy answers, so it may be copied, combined "
-        "and published at no further cost."
-    )
-    return [guess, free]
 
 
 def _others(receipt: Receipt) -> str:

@@ -20,7 +20,7 @@ from cloister.report._steps import course_of
 from cloister.report._summary import summary
 from cloister.report._synopsis import synopsis_html
 from cloister.report._tables import document_page, number_tables, strip_tables
-from cloister.report._words import choice_words, curve_caption, released_words
+from cloister.report._words import choice_words, released_words
 from cloister.synopsis import Synopsis
 from cloister.text import count_of, sentence, with_error
 
@@ -105,7 +105,6 @@ def report_html(release: Release) -> str:
         numbers=number_tables(release) if len(picked) < release.n_columns else [],
         choice=[] if choice is None else choice_words(release),
         curve=None if choice is None else curve_of(choice),
-        caption=curve_caption("points"),
     )
 
 

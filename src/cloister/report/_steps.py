@@ -9,7 +9,7 @@ import math
 import re
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import groupby
 from typing import Any
 
@@ -20,24 +20,6 @@ from cloister.report._pages import Picture, Table
 from cloister.report._receipt import share_of
 from cloister.text import count_of, number, sentence, share_text, span_of
 
-VOTES = (
-    "Rows voted for the nearest of a set of public candidates, and only noisy totals of the votes were seen. Candidates that "
-    "kept votes, and variations of them, stood in the next vote."
-)
-ROUNDS = (
-    "A round asked for noisy counts and sums of the rows nearest to each centre; what a row adds to a sum was clipped at the "
-    "radius listed below, and centres moved by what the noisy answers say."
-)
-JOINED = "The rounds began with more centres than wanted; the extra ones were joined on the way."
-SETTLING = "Before the last round the centres settled, in small rounds that end when a step gains next to nothing."
-LEGEND_OF_VOTES = (
-    " Votes: discs by noisy votes, grey points without votes above the noise (at most 150 candidates are drawn), crosses for "
-    "the centres chosen from them."
-)
-LEGEND_OF_ROUNDS = (
-    " Rounds: discs where centres were before, crosses where they went. Of rounds alike in kind and number of centres, the "
-    "first and the last are drawn."
-)
 MOST_PANELS = 16  # of more, the first, the last and some between are drawn
 LONGEST_RUN, LONGEST_ALIKE = 12, 2  # steps of one kind that get a line each; of the same figures
 BARS = ("n_points", "n_kept")  # the figures that one chart holds: the part of the points that was kept
@@ -98,32 +80,24 @@ def _pairs(points: Any) -> list[list[float]]:
     return [[float(x), float(y)] for x, y in points]
 
 
-@dataclass(frozen=True)
-class Course:
-    """How the centres were found, for the page: words, pictures and a table of the steps."""
-
-    words: Sequence[str]
-    panels: Sequence[Picture]
-    legend: str
-    charts: Sequence[Picture]
-    steps: Table | None
-
-
-def course_of(summary: dict[str, Any]) -> Course:
-    """Return what the page says of the steps."""
+def course_of(summary: dict[str, Any]) -> dict[str, Any]:
+    """Return how the centres were found, for the page: what there is to say, pictures, and a table of the steps."""
     steps, panels = summary["steps"], summary["panels"]
-    voted, moved = any(panel["voted"] for panel in panels), any(not panel["voted"] for panel in panels)
     rounds = [step["figures"] for step in steps if "radius" in step["figures"]]
-    joined = any(figures.get("n_kept", math.inf) < figures.get("n_points", 0.0) for figures in rounds)
-    settled = any(_kind(step["name"]) == "settling" for step in steps)
-    lines = ((VOTES, voted), (ROUNDS, len(rounds) > 1), (JOINED, joined), (SETTLING, settled))
-    words = [line for line, fits in lines if fits]
-    plane = "the plane of the final centres" + (" (votes: in a projection)" if summary["projected"] else "")
-    legend = f"All at one scale, in {plane}.{LEGEND_OF_VOTES if voted else ''}{LEGEND_OF_ROUNDS if moved else ''}"
-    drawn = [
-        Picture(svg, sentence(panel["name"]), panel["caption"]) for panel, svg in zip(panels, step_panels(panels), strict=False)
-    ]
-    return Course(words, drawn, legend, _charts(steps), _step_table(steps) if len(steps) > 1 else None)
+    return {
+        "voted": any(panel["voted"] for panel in panels),
+        "moved": any(not panel["voted"] for panel in panels),
+        "improved": len(rounds) > 1,
+        "joined": any(figures.get("n_kept", math.inf) < figures.get("n_points", 0.0) for figures in rounds),
+        "settled": any(_kind(step["name"]) == "settling" for step in steps),
+        "projected": summary["projected"],
+        "panels": [
+            Picture(svg, sentence(panel["name"]), panel["caption"])
+            for panel, svg in zip(panels, step_panels(panels), strict=False)
+        ],
+        "charts": _charts(steps),
+        "steps": _step_table(steps) if len(steps) > 1 else None,
+    }
 
 
 def _step_table(steps: Sequence[dict[str, Any]]) -> Table:

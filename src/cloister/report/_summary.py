@@ -10,14 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from cloister.release import (
-    Release,
-    columns_of,
-    coordinates_of,
-    plane_of_centers,
-    rank_columns,
-    rank_table,
-)
+from cloister.release import Release, columns_of, coordinates_of, plane_of_centers, rank_columns, rank_table
 from cloister.report._receipt import receipt_summary
 from cloister.report._source_target import source_target_of
 from cloister.report._steps import panels_of, steps_of
@@ -33,7 +26,7 @@ SERIES = ("loss", "held_out", "held_out_error", "even")  # of a choice
 
 def summary(release: Release) -> dict[str, Any]:
     """Return what a release says as plain data, ready for JSON, a table or the report: numbers and words only."""
-    loss = loss_summary(release)
+    loss, plane = loss_summary(release), plane_of_centers(release)
     return {
         "method": release.method,
         "created": release.created,
@@ -63,7 +56,12 @@ def summary(release: Release) -> dict[str, Any]:
         "errors_are_total": release.errors_are_total,
         "total_count": float(release.cluster_counts.sum()),
         "receipt": receipt_summary(release.receipt),
-        "plane": plane_of_centers(release).to_dict(),
+        "plane": {
+            "positions": plane.positions.tolist(),
+            "errors": plane.errors.tolist(),
+            "shares": list(plane.shares),
+            "loadings": list(plane.loadings),
+        },
         "projected": any("dimension" in step.picture for step in release.steps),
         "steps": steps_of(release),
         "panels": panels_of(release),

@@ -18,13 +18,12 @@ from cloister.report._plot import MAP_WIDTH, Axis, Plot, numbered_badges, plot_c
 from cloister.report._receipt import Fact, counted_words
 from cloister.report._summary import synopsis_summary
 from cloister.report._tables import document_page, strip_tables
-from cloister.report._words import comparison_of_numbers, curve_caption
-from cloister.synopsis import Grid, KChoice, Synopsis, noise_words
+from cloister.report._words import comparison_of_numbers
+from cloister.synopsis import Grid, KChoice, Synopsis, noise_words, point_table
 from cloister.text import count_of, number, plain_text, sentence, share_text, with_error
 
 PAIRED_COLUMNS = 4
 STRIPPED_COLUMNS = 16
-LISTED_COLUMNS = 6  # of a table of points
 STEPS = 7  # of a colour
 LARGEST_DRAWN = 96  # cells along an axis; finer grids are drawn with neighbouring cells taken together
 LABELLED = 30  # centres
@@ -34,11 +33,7 @@ PAGE_SEED = 0  # for what a page computes of public numbers: the same page every
 
 
 def synopsis_html(
-    synopsis: Synopsis,
-    *,
-    release: Release | None = None,
-    choice: KChoice | None = None,
-    random_state: int | None = None,
+    synopsis: Synopsis, *, release: Release | None = None, choice: KChoice | None = None, random_state: int | None = None
 ) -> str:
     """Return the report of a synopsis as the text of one HTML file.
 
@@ -59,6 +54,7 @@ def synopsis_html(
         chosen = None if cuts is None else next(k for k in (release.n_clusters, choice.best, 1) if k <= len(cuts.cuts))
         curve = curve_of(choice.to_dict(), at=chosen)
         moved = None if cuts is None or chosen is None else explore(cuts, chosen=chosen, curve=curve)
+    points = None if synopsis.grid is not None else point_table(synopsis, "Noisy count", synopsis.noisy_counts)
     script, digest = page_script()
     return document_page(
         "synopsis.html",
@@ -68,10 +64,9 @@ def synopsis_html(
         facts=_facts(about, counted_words(synopsis.receipt)),
         n_centers=release.n_clusters,
         grid=None if synopsis.grid is None else _grid(synopsis, synopsis.grid, release),
-        points=_point_table(synopsis) if synopsis.grid is None else None,
+        points=None if points is None else Table(*points, numeric=range(len(points[0]))),
         choice=[] if choice is None else comparison_of_numbers(choice.to_dict()),
         curve=curve,
-        caption=curve_caption(about["kind"]),
         explore=moved,
         script=script,
         digest=digest,
@@ -106,52 +101,27 @@ def _facts(about: dict[str, Any], counted_in: str) -> list[Fact]:
     ]
 
 
-def _point_table(synopsis: Synopsis) -> Table:
-    """Return the points, the heaviest first, with the spread of their rows in the first columns."""
-    columns = range(min(synopsis.n_features, LISTED_COLUMNS))
-    points, spreads, weights = synopsis.points, synopsis.spreads, synopsis.weights
-    order = sorted(range(synopsis.n_points), key=lambda one: -weights[one])
-    rows = [
-        [
-            f"{synopsis.noisy_counts[one]:,.0f}",
-            *(" ± ".join(with_error(float(points[one, column]), float(spreads[one, column]))) for column in columns),
-        ]
-        for one in order
-    ]
-    return Table(["Noisy count", *synopsis.columns[: len(columns)]], rows, numeric=range(1 + len(columns)))
-
-
 # -- the grid ----------------------------------------------------------------------------------------------------------------
 
 
 def _grid(synopsis: Synopsis, grid: Grid, release: Release) -> dict[str, Any]:
-    """Return the picture of one or two columns, or pictures of pairs, with words."""
+    """Return the picture of one or two columns, or pictures of pairs, and what there is to say about them."""
     centers, counted = release.cluster_centers, release.receipt.counted
-    marks = (
-        f"Numbered: the {count_of(release.n_clusters, 'centre')} below." if release.n_clusters <= LABELLED else "Dots: centres."
-    )
-    what = (
-        f"The stronger the colour, the more {counted}; steps follow the square root of the count. What is not above zero is "
-        "empty."
-    )
-    merged = "" if max(grid.cells) <= LARGEST_DRAWN else " Neighbouring cells are drawn together, by their mean count."
-    merged += "" if grid.split is None else " Cells of several sizes: their rows are spread evenly over the finest of them."
-    noise = f"± {noise_words(synopsis)}"
-    if synopsis.n_features == 1:
-        words = f"Noisy number of {counted} in each cell, {noise}; those of zero and below are empty. Dashed: centres.{merged}"
-        return {"pictures": [_bars(synopsis, centers)], "words": words}
-    if synopsis.n_features == 2:
-        words = f"{what} {marks} A count has noise of {noise} {counted} (standard deviation).{merged}"
-        return {"pictures": [_heat_map(synopsis, centers)], "words": words}
-    picked = sorted(rank_columns(release)[:PAIRED_COLUMNS])
-    all_of = "" if len(picked) == synopsis.n_features else f" Of {synopsis.n_features} columns, four are drawn."
-    words = f"Two columns each, all others added up; so the noise is larger than that of a cell. {what} {marks}{all_of}{merged}"
-    pictures = []
-    for pair in combinations(picked, 2):
+    picked, pictures = sorted(rank_columns(release)[:PAIRED_COLUMNS]), []
+    if synopsis.n_features <= 2:
+        pictures = [_bars(synopsis, centers) if synopsis.n_features == 1 else _heat_map(synopsis, centers)]
+    for pair in combinations(picked, 2) if not pictures else ():
         flat = synopsis.marginal(pair)
         title, caption = " and ".join(map(plain_text, flat.columns)), f"± {flat.sigma:.3g} {counted} a cell"
         pictures.append(replace(_heat_map(flat, centers[:, list(pair)], width=PAIR_WIDTH), title=title, caption=caption))
-    return {"pictures": pictures, "words": words}
+    return {
+        "pictures": pictures,
+        "noise": noise_words(synopsis),
+        "labelled": release.n_clusters <= LABELLED,
+        "merged": max(grid.cells) > LARGEST_DRAWN,
+        "split": grid.split is not None,
+        "n_paired": len(picked),
+    }
 
 
 def _heat_map(synopsis: Synopsis, centers: FloatArray, *, width: float = MAP_WIDTH) -> Picture:

@@ -16,14 +16,7 @@ from cloister.report._figures import bar, strip
 from cloister.report._pages import Picture, Table, render_page
 from cloister.report._receipt import Fact, counted_words, receipt_facts, receipt_parts
 from cloister.report._summary import cells_of, table_of
-from cloister.report._words import (
-    cell_words,
-    declared_words,
-    found_words,
-    is_noticed,
-    missing_fact,
-    scaling_words,
-)
+from cloister.report._words import cell_words, declared_words, found_words, is_noticed, missing_fact
 from cloister.synopsis import Synopsis
 from cloister.text import number, sentence, share_text, with_error
 
@@ -150,8 +143,7 @@ def cell_tables(cells: dict[str, Any] | None) -> dict[str, StripTable | None] | 
     """Return what part of each column was missing or outside its bounds, noticed or not; None where nobody asked."""
     if cells is None:
         return None
-    kinds = ("missing", "outside")
-    noticed = [one for one in cells["columns"] if any(is_noticed(one[kind], cells) for kind in kinds)]
+    noticed = [one for one in cells["columns"] if any(is_noticed(one[kind], cells) for kind in ("missing", "outside"))]
     others = [one for one in cells["columns"] if one not in noticed]
     if len(cells["columns"]) <= LISTED_COLUMNS:
         noticed, others = cells["columns"], []
@@ -173,12 +165,7 @@ def _cell_table(columns: Sequence[dict[str, Any]], error: float) -> StripTable |
 
 
 def document_page(
-    template: str,
-    published: Release | Synopsis,
-    found: dict[str, Any],
-    *,
-    facts: Sequence[Fact],
-    **values: Any,
+    template: str, published: Release | Synopsis, found: dict[str, Any], *, facts: Sequence[Fact], **values: Any
 ) -> str:
     """Return the page of a document: what `values` are about, and its head, receipt, parameters, bounds and missing values.
 
@@ -193,7 +180,8 @@ def document_page(
         "receipt": receipt,
         **receipt_parts(receipt, found["receipt"]),
         "has_levels": has_levels,
-        "scaling": scaling_words(found["scaling"], has_levels=any("levels" in one for one in table)),
+        "scaling": found["scaling"],
+        "lists_levels": any("levels" in one for one in table),
         "parameters": Table.of({"Name": parameters, "Value": parameters.values()}),
         "versions": Table.of({"Name": found["versions"], "Version": found["versions"].values()}),
         "shape": published.domain.sentence,

@@ -19,10 +19,6 @@ FOUND_WORDS = {"noise": "bounds found with noise", GUESS: "bounds taken, as noth
 NOTICED = 2.0  # standard errors above which a part is mentioned, at least
 FALSE_ALARMS = 0.05  # chance that, by noise alone, any part of any column is mentioned
 LISTED_LEVELS = 12
-EVEN = {
-    "grid": "on rows spread evenly over the box",
-    "points": "on rows without clusters, spread evenly along the principal axes of these",
-}
 
 
 # -- what was released -------------------------------------------------------------------------------------------------------
@@ -37,17 +33,6 @@ def released_words(release: Release) -> str:
         f"{count_of(release.n_clusters, 'centre')} in {count_of(release.n_columns, 'column')}, {' or '.join(parts)}, "
         f"{'each ' if release.n_clusters > 1 else ''}with {counted}."
     )
-
-
-def scaling_words(scaling: str, *, has_levels: bool) -> str:
-    """Say how distances were measured."""
-    levels = " Two levels of a category lie as far apart as the two ends of a number." if has_levels else ""
-    if scaling == "bounds":
-        return f"Distances were measured with every column divided by half the width of its bounds.{levels}"
-    if scaling == "spread":
-        apart = " Two levels of a category lie two units apart." if has_levels else ""
-        return f"Distances were measured with numbers and dates divided by their spread, which was found with noise.{apart}"
-    return "Distances were measured in the units of the input."
 
 
 # -- how many clusters -------------------------------------------------------------------------------------------------------
@@ -74,17 +59,6 @@ def comparison_of_numbers(choice: dict[str, Any]) -> list[str]:
         return [found, "Nothing speaks for more than one cluster."]
     good = f"About as good: {', '.join(others)}." if others else "No other number is about as good."
     return [found, good]
-
-
-def curve_caption(kind: str) -> str:
-    """Say how to read the curve of losses; `kind` is that of the synopsis."""
-    return (
-        "The mean squared distance to the nearest centre (the loss), by number of clusters, on a logarithmic axis. Line with "
-        "small circles: on the numbers that the centres were fitted to. Dots: held out, on a half of the noise that the "
-        "centres have not seen, with bars of 1.96 standard errors to each side; clusters made of noise do not help there. "
-        f"Dashed: what the same number of clusters achieves {EVEN[kind]}. Large ring: the best number; smaller rings: numbers "
-        "about as good."
-    )
 
 
 # -- columns -----------------------------------------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ release; imported by the estimators, the report and the command line.
 """
 
 from cloister.algorithms import KChoice
-from cloister.synopsis._card import noise_words, size_words
+from cloister.synopsis._card import noise_words, point_table, size_words
 from cloister.synopsis._cut import Cut
 from cloister.synopsis._density import DensityClusters
 from cloister.synopsis._files import file_kind
@@ -29,6 +29,7 @@ __all__ = [
     "file_kind",
     "load_synopsis",
     "noise_words",
+    "point_table",
     "read_synopsis",
     "size_words",
     "warn_of_few_cells",

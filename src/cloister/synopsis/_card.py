@@ -6,41 +6,37 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from cloister.card import Card
-from cloister.release import coordinates_of, guarantee_words
+from cloister.columns import FloatArray
+from cloister.release import coordinates_of
 from cloister.text import count_of, with_error
 
 if TYPE_CHECKING:
+    from cloister.synopsis._grid import Grid
     from cloister.synopsis._points import Points
     from cloister.synopsis._synopsis import Synopsis
 
-MOST_COLUMNS = 6  # of a card of points
-
-
-def place_words(synopsis: "Synopsis", axis: int, value: float) -> str:
-    """Return a value of a column of a grid as people write it."""
-    return coordinates_of(synopsis.domain, synopsis.columns)[axis].text(value)
+MOST_COLUMNS = 6  # of a table of points
 
 
 def synopsis_card(synopsis: "Synopsis") -> Card:
     """Return the columns with the cells that cut them, or the points."""
-    noise = noise_words(synopsis)
-    if synopsis.grid is not None:
-        kind = "a grid" if synopsis.grid.split is None else "an adaptive grid"
-        title, of = f"{kind} of {count_of(synopsis.n_points, 'cell')}", "cell"
-        heads, rows = _grid_table(synopsis)
+    grid = synopsis.grid
+    if grid is not None:
+        title = f"{'a grid' if grid.split is None else 'an adaptive grid'} of {count_of(synopsis.n_points, 'cell')}"
+        heads, rows = _grid_table(synopsis, grid)
     else:
-        title, of = count_of(synopsis.n_points, "point"), "count"
-        heads, rows = _point_table(synopsis)
-    after = "" if synopsis.grid is not None else " Behind ±: the spread of the rows."
+        title = count_of(synopsis.n_points, "point")
+        heads, rows = point_table(synopsis, synopsis.receipt.counted, synopsis.weights)
+    noun, of, after = ("column", "cell", "") if grid else ("point", "count", " Behind ±: the spread of the rows.")
     return Card(
         title=f"Synopsis: {title} in {count_of(synopsis.n_features, 'column')}",
         heads=heads,
         rows=rows,
         sentences=[
-            f"{size_words(synopsis)}. Noise of standard deviation {noise} in each {of}.{after}",
-            *guarantee_words(synopsis.receipt),
+            f"{size_words(synopsis)}. Noise of standard deviation {noise_words(synopsis)} in each {of}.{after}",
+            *synopsis.receipt.promise()[:-1],
         ],
-        nouns=("column" if synopsis.grid is not None else "point", "property"),
+        nouns=(noun, "property"),
         alert=synopsis.receipt.alert,
     )
 
@@ -51,27 +47,24 @@ def size_words(synopsis: "Synopsis") -> str:
     return f"{synopsis.receipt.counted.capitalize()}: {value}{' (public)' if synopsis.n_rows_error == 0 else f' ± {error}'}"
 
 
-def _grid_table(synopsis: "Synopsis") -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+def _grid_table(synopsis: "Synopsis", grid: "Grid") -> tuple[list[str], list[list[str]]]:
     """Return the columns with the cells that cut them."""
-    grid = synopsis._index("card")
-    rows: list[tuple[str, ...]] = [
-        (name, place_words(synopsis, axis, edges[0]), place_words(synopsis, axis, edges[-1]), str(len(edges) - 1))
-        for axis, (name, edges) in enumerate(zip(synopsis.columns, grid.edges, strict=True))
+    known = coordinates_of(synopsis.domain, synopsis.columns)
+    rows = [
+        [name, one.text(edges[0]), one.text(edges[-1]), str(len(edges) - 1)]
+        for name, one, edges in zip(synopsis.columns, known, grid.edges, strict=True)
     ]
-    return ("column", "from", "to", "cells" if grid.split is None else "finest cells"), rows
+    return ["column", "from", "to", "cells" if grid.split is None else "finest cells"], rows
 
 
-def _point_table(synopsis: "Synopsis") -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
-    """Return the points, the heaviest first, with the spread of their rows in the first columns."""
-    columns = range(min(synopsis.n_features, MOST_COLUMNS))
-    points, spreads, weights = synopsis.points, synopsis.spreads, synopsis.weights
-
-    def words(one: int, column: int) -> str:
-        return " ± ".join(with_error(float(points[one, column]), float(spreads[one, column])))
-
-    order = np.argsort(-weights, kind="stable").tolist()
-    rows = [(f"{weights[one]:,.0f}", *(words(one, column) for column in columns)) for one in order]
-    return (synopsis.receipt.counted, *(synopsis.columns[column] for column in columns)), rows
+def point_table(synopsis: "Synopsis", counted: str, counts: FloatArray) -> tuple[list[str], list[list[str]]]:
+    """Return the points with these counts, the heaviest first, with the spread of their rows in the first columns."""
+    places, spreads = synopsis.points[:, :MOST_COLUMNS].tolist(), synopsis.spreads.tolist()
+    rows = [
+        [f"{counts[one]:,.0f}", *(" ± ".join(with_error(*pair)) for pair in zip(places[one], spreads[one], strict=False))]
+        for one in np.argsort(-synopsis.weights, kind="stable")
+    ]
+    return [counted, *synopsis.columns[:MOST_COLUMNS]], rows
 
 
 def noise_words(points: "Points") -> str:

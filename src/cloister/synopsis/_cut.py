@@ -21,7 +21,7 @@ from cloister.algorithms import (
     unknown_errors,
     weighted_kmeans,
 )
-from cloister.columns import FloatArray
+from cloister.columns import FloatArray, IntArray
 
 if TYPE_CHECKING:
     from cloister.synopsis._points import Points
@@ -54,19 +54,19 @@ def cut(points: "Points", n_clusters: int, *, n_init: int, representatives: str,
     counted = filled if points.grid is None else whole
     n_found = min(n_clusters, len(filled.points))
     found = frame.clip_unit(filled.cut(n_found, generator=generator, restarts=n_init))
-    judged = _judge(counted, points.noise, found, points.n_rows_error)
-    again = np.argsort(-judged.counts, kind="stable")[np.arange(n_clusters - n_found) % n_found]
+    judged = _judge(counted, points.noise, found, points.n_rows_error, n_clusters)
+    again = judged.found[n_found:]
     one = np.average(filled.points, axis=0, weights=np.maximum(filled.weights, 1e-300))[None]
     total = None
     if points.grid is None or len(whole.points) <= MOST_CELLS:
-        total = _total_errors(points, filled, found, judged, again, one, generator)
+        total = _total_errors(points, filled, found, judged, one, generator)
     noise_of_loss = float(points.noise.of_sums(nearest_squares(counted.points, found))[0]) / counted.n_rows
     beyond = 0.0 if total is None else total.loss
     return Cut(
         centers=np.vstack([found, found[again] if points.grid is None else frame.draw(generator, len(again))]),
-        counts=np.concatenate([judged.counts, np.zeros(len(again))]),
-        noise=np.vstack([judged.errors, judged.errors[again]]),
-        count_noise=np.concatenate([judged.count_errors, judged.count_errors[again]]),
+        counts=judged.counts,
+        noise=judged.errors,
+        count_noise=judged.count_errors,
         total=total,
         losses={
             "loss": cut_loss(filled, found),
@@ -78,14 +78,15 @@ def cut(points: "Points", n_clusters: int, *, n_init: int, representatives: str,
 
 @dataclass(frozen=True, eq=False)
 class _Judged:
-    """Counts of clusters, and the errors that the noise of their points makes."""
+    """Counts of clusters, and the errors that the noise of their points makes; also of those that are listed again."""
 
-    counts: FloatArray
+    found: IntArray  # which one a cluster is; those that were found come first
+    counts: FloatArray  # zero of what is listed again
     count_errors: FloatArray
     errors: FloatArray  # of shape (n_clusters, n_features)
 
 
-def _judge(points: NoisyPoints, noise: CellNoise, centers: FloatArray, n_rows_error: float) -> _Judged:
+def _judge(points: NoisyPoints, noise: CellNoise, centers: FloatArray, n_rows_error: float, n_clusters: int) -> _Judged:
     """Return counts and errors: to first order, errors of points and those of their counts move a weighted mean.
 
     Counts add up to the number of rows: what they differ by is spread evenly over the points, with the error of that number.
@@ -98,26 +99,23 @@ def _judge(points: NoisyPoints, noise: CellNoise, centers: FloatArray, n_rows_er
     part = np.bincount(owner, minlength=size) / len(weights)
     variances = noise.variances_of_sums(np.ones(len(owner)), owner, size)
     count_errors = np.sqrt(variances * (1 - part) + (part * n_rows_error) ** 2)
+    again = np.argsort(-counts, kind="stable")[np.arange(n_clusters - size) % size]
+    found = np.concatenate([np.arange(size), again])
     return _Judged(
-        counts,
-        np.maximum(count_errors, noise.sigma),
-        np.minimum(errors / np.maximum(counts, noise.sigma)[:, None], 1.0),
+        found,
+        np.concatenate([counts, np.zeros(len(again))]),
+        np.maximum(count_errors, noise.sigma)[found],
+        np.minimum(errors / np.maximum(counts, noise.sigma)[:, None], 1.0)[found],
     )
 
 
 def _total_errors(
-    points: "Points",
-    filled: NoisyPoints,
-    centers: FloatArray,
-    judged: _Judged,
-    again: np.ndarray,
-    one: FloatArray,
-    generator: np.random.Generator,
+    points: "Points", filled: NoisyPoints, centers: FloatArray, judged: _Judged, one: FloatArray, generator: np.random.Generator
 ) -> TotalErrors:
-    """Return errors with the choice among solutions; `again` are the clusters that are listed again, `one` is the mean."""
+    """Return errors with the choice among solutions; `one` is the mean."""
     frame, rows = points.frame, points.few(generator)
     offsets = place_of_rows(rows.filled(), centers, generator) - centers
-    flat = np.sqrt(np.mean(judged.errors**2, axis=1))
+    flat = np.sqrt(np.mean(judged.errors[: len(centers)] ** 2, axis=1))
     last = LastStep(offsets=offsets, errors=flat, errors_before=flat)
     beyond = judge_solution(rows, centers, last=last, generator=generator)
     beyond = replace(beyond, center_errors=np.hypot(beyond.center_errors, offsets))  # rows at borders, taken point by point
@@ -125,18 +123,11 @@ def _total_errors(
     if points.stand_out:
         hidden = np.full(frame.n_features, math.sqrt(cut_loss(filled, one) / frame.n_features))
     total = add_beyond(
-        np.vstack([judged.errors, judged.errors[again]]),
-        np.concatenate([judged.counts, np.zeros(len(again))]),
-        np.concatenate([judged.count_errors, judged.count_errors[again]]),
-        beyond,
-        n_rows=rows.n_rows,
-        hidden=hidden,
-        frame=frame,
+        judged.errors, judged.counts, judged.count_errors, beyond, n_rows=rows.n_rows, hidden=hidden, frame=frame
     )
     if points.grid is None:
         return total
-    within = _within_cells(filled, centers)
-    within = np.vstack([within, within[again]])
+    within = _within_cells(filled, centers)[judged.found]
     return replace(total, centers=np.minimum(np.hypot(total.centers, within), unknown_errors(frame)))
 
 

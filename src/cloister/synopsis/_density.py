@@ -12,8 +12,7 @@ from cloister.card import Card
 from cloister.columns import FloatArray, IntArray
 from cloister.exceptions import without_sizes
 from cloister.questions import GridCounts
-from cloister.release import guarantee_words, open_for, rows_words
-from cloister.synopsis._card import place_words
+from cloister.release import coordinates_of, open_for, rows_words
 from cloister.text import count_of, number, with_error
 
 if TYPE_CHECKING:
@@ -159,10 +158,10 @@ class DensityClusters:
 
     def card(self) -> Card:
         """Return what a terminal and a notebook show."""
-        rows, noun = [], self.synopsis.receipt.counted
+        rows, noun, known = [], self.synopsis.receipt.counted, coordinates_of(self.synopsis.domain, self.synopsis.columns)
         for label, (extent, size) in enumerate(zip(self.extents.tolist(), self.n_cells.tolist(), strict=True)):
             counted = rows_words(float(self.cluster_counts[label]), float(self.count_errors[label]))
-            ends = [" to ".join(place_words(self.synopsis, axis, end) for end in pair) for axis, pair in enumerate(extent)]
+            ends = [" to ".join(map(one.text, pair)) for one, pair in zip(known, extent, strict=True)]
             rows.append([str(label), counted, f"{size:,}", *ends])
         found = count_of(self.n_clusters, "cluster") if self.n_clusters else "No cluster"
         value, error = with_error(self.outside_count, self.outside_error)
@@ -171,11 +170,7 @@ class DensityClusters:
             heads=("cluster", noun, "cells", *self.synopsis.columns),
             rows=rows,
             n_fixed=3,
-            sentences=[
-                self._explain(),
-                f"In no cluster: {value} ± {error} {noun}.",
-                *guarantee_words(self.synopsis.receipt),
-            ],
+            sentences=[self._explain(), f"In no cluster: {value} ± {error} {noun}.", *self.synopsis.receipt.promise()[:-1]],
             nouns=("cluster", "column"),
             alert=self.synopsis.receipt.alert,
         )

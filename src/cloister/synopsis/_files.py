@@ -11,9 +11,8 @@ import numpy as np
 from cloister import validate
 from cloister.algorithms import COUNT_RULES, LARGEST_FACTOR, GridSplit
 from cloister.columns import Box, Frame, domain_from_dict
-from cloister.privacy import Receipt
 from cloister.questions import LARGEST_GRID
-from cloister.release import CellSummary, read_steps, refuse_odd_values
+from cloister.release import CellSummary, read_shared
 from cloister.synopsis._grid import Grid
 from cloister.synopsis._points import LARGEST_N_CLUSTERS, Places
 
@@ -23,7 +22,6 @@ if TYPE_CHECKING:
     from cloister.synopsis._synopsis import Synopsis
 
 FORMAT = "cloister.synopsis"
-VERSION = 1
 GRID, POINTS = "grid", "points"  # the kinds
 ARRAYS = ("unit_points", "unit_errors", "unit_variances")
 FILES = ("json", "parquet")
@@ -82,26 +80,17 @@ def plain_fields(synopsis: "Synopsis") -> dict[str, Any]:
 
 def read_fields(data: Any) -> dict[str, Any]:
     """Return the fields of a synopsis."""
-    refuse_odd_values({name: value for name, value in data.items() if name != "noisy_counts"})
     validate.one_of("load_synopsis.kind", data["kind"], (GRID, POINTS))
-    names, domain, scaling, cells = data["feature_names"], domain_from_dict(data["domain"]), str(data["scaling"]), None
-    frame = domain.frame(scaling=scaling)
-    if data["column_cells"] is not None:
-        n_published = len(domain.published_names(None))
-        cells = CellSummary.from_dict(data["column_cells"], n_columns=domain.n_columns, n_published=n_published)
-        frame = domain.frame(scaling=scaling, missing=cells.places)
+    domain, cells = domain_from_dict(data["domain"]), data["column_cells"]
+    cells = None if cells is None else CellSummary.from_dict(cells, domain)
+    frame = domain.frame(scaling=str(data["scaling"]), missing=None if cells is None else cells.places)
     return {
         "noisy_counts": np.array(data["noisy_counts"], dtype=np.float64),
         "sigma": float(data["sigma"]),
         "total": None if data["total"] is None else float(data["total"]),
-        "method": str(data["method"]),
         "frame": frame,
-        "scaling": scaling,
-        "receipt": Receipt.from_dict(data["receipt"]),
-        "feature_names": None if names is None else tuple(map(str, names)),
-        "steps": read_steps(data["steps"]),
-        "versions": dict(data["versions"]),
         "column_cells": cells,
+        **read_shared(data),
         **(_read_grid(data, frame) if data["kind"] == GRID else _read_places(data)),
     }
 
@@ -136,29 +125,23 @@ def _read_split(data: Any, cells: tuple[int, ...]) -> GridSplit:
 
 def refuse_misfit(synopsis: "Synopsis") -> None:
     """Refuse numbers that do not belong together, and numbers that are none."""
-    counts, n_features = synopsis.noisy_counts, synopsis.frame.n_features
-    if counts.ndim != 1 or not counts.size or not (np.abs(counts) <= LARGEST_COUNT).all():
-        raise ValueError("noisy_counts")
-    names = synopsis.feature_names
-    if names is not None and len(names) != synopsis.frame.n_raw:
-        raise ValueError("feature_names")
-    if not (1 / LARGEST_COUNT <= synopsis.sigma <= LARGEST_COUNT):
-        raise ValueError("sigma")
-    if not (synopsis.total is None or 0 <= synopsis.total <= LARGEST_COUNT):
-        raise ValueError("total")
+    counts, total, names, places = synopsis.noisy_counts, synopsis.total, synopsis.feature_names, synopsis.places
+    n_features = synopsis.frame.n_features
+    fits = {
+        "noisy_counts": counts.ndim == 1 and counts.size > 0 and (np.abs(counts) <= LARGEST_COUNT).all(),
+        "feature_names": names is None or len(names) == synopsis.frame.n_raw,
+        "sigma": 1 / LARGEST_COUNT <= synopsis.sigma <= LARGEST_COUNT,
+        "total": total is None or 0 <= total <= LARGEST_COUNT,
+    }
     if synopsis.grid is not None:
-        if len(synopsis.grid.cells) != n_features or synopsis.grid.n_cells != len(counts):
-            raise ValueError("cells")
-        if len(set(synopsis.columns)) != n_features:
-            raise ValueError("feature_names")
-        return
-    assert synopsis.places is not None
-    shape = (len(counts), n_features)
-    wanted = {"unit_points": shape, "unit_errors": shape[:1], "unit_variances": shape}
-    for name, expected in wanted.items():
-        array = getattr(synopsis.places, name)
-        lowest, highest = (-2.0, 2.0) if name == "unit_points" else (0.0, LARGEST_COUNT)
-        if array.shape != expected or not ((lowest <= array) & (array <= highest)).all():
+        fits["cells"] = len(synopsis.grid.cells) == n_features and synopsis.grid.n_cells == counts.size
+        fits["columns"] = len(set(synopsis.columns)) == n_features
+    if places is not None:
+        shape = (counts.size, n_features)
+        for name, expected in (("unit_points", shape), ("unit_errors", shape[:1]), ("unit_variances", shape)):
+            array, (lowest, highest) = getattr(places, name), (-2.0, 2.0) if name == "unit_points" else (0.0, LARGEST_COUNT)
+            fits[name] = array.shape == expected and ((lowest <= array) & (array <= highest)).all()
+        fits["scatter_error"] = total is not None and 0 <= places.scatter_error <= LARGEST_COUNT
+    for name, one in fits.items():
+        if not one:
             raise ValueError(name)
-    if synopsis.total is None or not 0 <= synopsis.places.scatter_error <= LARGEST_COUNT:
-        raise ValueError("scatter_error")

@@ -13,16 +13,16 @@ import numpy as np
 from cloister import validate
 from cloister.algorithms import RESTARTS
 from cloister.columns import Box, FloatArray, Table
-from cloister.exceptions import CloisterError, ReleaseError
+from cloister.exceptions import ReleaseError
 from cloister.files import read_whole, write_whole
 from cloister.plotting import mark_seeded, plot_curve, plot_tree
 from cloister.privacy import DISJOINT, SAME, Entropy, Receipt, StepRecord, refuse_seeded
 from cloister.questions import RowCount
-from cloister.release import CellSummary, Release, library_versions
+from cloister.release import VERSION, CellSummary, Release, library_versions, rebuild
 from cloister.synopsis._card import synopsis_card
 from cloister.synopsis._cut import Cut
 from cloister.synopsis._density import DensityClusters, cluster_by_density
-from cloister.synopsis._files import FORMAT, VERSION, decode, encode, file_kind, plain_fields, read_fields, refuse_misfit
+from cloister.synopsis._files import FORMAT, decode, encode, file_kind, plain_fields, read_fields, refuse_misfit
 from cloister.synopsis._grid import warn_of_few_cells
 from cloister.synopsis._merge import join, join_steps, refuse_other_grid, refuse_other_unit
 from cloister.synopsis._points import Points
@@ -128,12 +128,7 @@ class Synopsis(Points):
         return self.frame.errors_from_unit(np.sqrt(cloud.variances), cloud.points)
 
     def cut(
-        self,
-        n_clusters: int,
-        *,
-        n_init: int = RESTARTS,
-        representatives: str = "center",
-        random_state: int | None = None,
+        self, n_clusters: int, *, n_init: int = RESTARTS, representatives: str = "center", random_state: int | None = None
     ) -> Release:
         """Cluster the points or cells, weighted by their counts.
 
@@ -396,12 +391,11 @@ class Synopsis(Points):
 
     def _plot_tree(self, ax: Any, cut: Any, seed: int, *, where: str) -> "Axes":
         """Draw the joins; leaves are named by their noisy numbers of rows."""
-        number = None if cut is None else validate.integer(f"{where}.n_clusters", cut, low=1)
         linkage, rows = self.tree(random_state=seed), self.tree_points(random_state=seed).weights
         if len(linkage) == 0:
             rule, remedy = "at least two points above the noise", "There is nothing to join."
             validate.refuse(where, rule, "one", remedy=remedy)
-        axes = plot_tree(linkage, [f"{one:,.0f}" for one in rows], number, ax, where=where)
+        axes = plot_tree(linkage, [f"{one:,.0f}" for one in rows], cut, ax, where=where)
         axes.set_xlabel(f"points, by their noisy numbers of {self.receipt.counted}")
         return axes
 
@@ -440,13 +434,13 @@ class Synopsis(Points):
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Self:
         """Read what ``to_dict`` wrote."""
-        try:
-            synopsis = cls(**read_fields(data))
-            refuse_misfit(synopsis)
-            return synopsis
-        except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, CloisterError) as error:
-            problem = repr(error)
-        raise ReleaseError(f"load_synopsis: the file is damaged ({problem}). Write it again from the fit.")
+        return rebuild("synopsis", data, cls._read, writer="save")
+
+    @classmethod
+    def _read(cls, data: dict[str, Any]) -> Self:
+        synopsis = cls(**read_fields(data))
+        refuse_misfit(synopsis)
+        return synopsis
 
     def to_bytes(self, kind: str = "json") -> bytes:
         """Return what a ``"json"`` or ``"parquet"`` file of the synopsis holds."""
@@ -499,11 +493,7 @@ def read_synopsis(content: bytes, *, name: str) -> Synopsis:
     try:
         data = decode(content)
     except (OSError, LookupError, RecursionError, TypeError, ValueError):
-        data = name
-    if data is name:
-        raise ReleaseError(f"load_synopsis: {name} is not a synopsis. Pass the file that 'save' wrote.")
-    if not isinstance(data, dict) or data.get("format") != FORMAT:
-        raise ReleaseError("load_synopsis: expected a Cloister synopsis, got another file. Pass the file that 'save' wrote.")
-    if data.get("version") != VERSION:
-        raise ReleaseError(f"load_synopsis: expected version {VERSION}, got {data.get('version')!r}. Upgrade cloister.")
-    return Synopsis.from_dict(data)
+        pass
+    else:
+        return Synopsis.from_dict(data)
+    raise ReleaseError(f"load_synopsis: {name} is not a synopsis. Pass the file that 'save' wrote.")
