@@ -43,7 +43,6 @@ from cloister.data._table import to_matrix
 from cloister.exceptions import DataError
 from cloister.privacy import Coins
 
-NUMBERS = {"boolean", "byte", "decimal", "double", "float", "integer", "long", "short", "void"}  # void: nothing but nulls
 HOLDS = {
     "boolean": Holds.BOOL,
     **dict.fromkeys(("byte", "integer", "long", "short"), Holds.INTEGER),
@@ -51,7 +50,7 @@ HOLDS = {
     **dict.fromkeys(("string", "char", "varchar"), Holds.TEXT),
     **dict.fromkeys(("date", "timestamp", "timestamp_ntz"), Holds.TIME),
     "binary": Holds.BYTES,
-    "void": Holds.ANYTHING,
+    "void": Holds.ANYTHING,  # nothing but nulls
 }
 NEVER_NULL = (Holds.BOOL, Holds.INTEGER, Holds.TIME)  # where a field says so
 FEW_PARTITIONS, FEW_BYTES = 16, 1 << 25  # up to where the driver joins all answers itself
@@ -294,7 +293,7 @@ def _describe(field: Any) -> Column:
     kind = field.dataType.typeName()
     holds = HOLDS.get(kind, Holds.OTHER)
     never = not field.nullable and (holds in NEVER_NULL or kind == "decimal")
-    return Column(field.name, field.dataType.simpleString(), kind in NUMBERS, holds, nullable=not never)
+    return Column(field.name, field.dataType.simpleString(), holds, nullable=not never)
 
 
 # -- what runs on executors ------------------------------------------------------------------------------------------------
