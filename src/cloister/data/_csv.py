@@ -9,6 +9,7 @@ or holds bytes that are no text. Imported by the files' backend.
 
 import csv
 import math
+import re
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import suppress
 from typing import Any, TypeAlias
@@ -131,6 +132,7 @@ class CsvReader:
         self._file = file
         self._dialect = file.dialect
         self._delimiter = mark = file.dialect.delimiter.encode()
+        self._fields = re.compile(rb'(?:"((?:[^"]++|"")*+)"|([^%b]*+))%b' % (re.escape(mark), re.escape(mark)))
         self._width = len(header)
         self._wanted = [header.index(name) for name in names]
         missing = b'""' + mark * (self._width - 1) + b"\n"
@@ -168,24 +170,15 @@ class CsvReader:
         table = self._parse(records.data, len(records))
         if table is not None:
             return list(table.columns)
-        found = records.split()
-        parsed = iter(self._entries([one for one in found if b'"' in one]))
-        rows = [next(parsed) if b'"' in one else self._split(one) for one in found]
+        rows = [self._split(one) for one in records.split()]
         return [pa.chunked_array([[row[index] for row in rows]], pa.binary()) for index in range(len(self._wanted))]
 
     def _split(self, record: bytes) -> Entries:
         entries = record.split(self._delimiter)
+        if b'"' in record:  # of the two groups, the one that is not in the field is empty
+            found = self._fields.findall(record + self._delimiter)
+            entries = [quoted.replace(b'""', b'"') or plain for quoted, plain in found]
         return [entries[index] for index in self._wanted] if len(entries) == self._width else [None] * len(self._wanted)
-
-    def _entries(self, records: list[bytes]) -> list[Entries]:
-        """Return the wanted entries of records with quotes, halving them until those of another width stand alone."""
-        table = self._parse(b"".join(one + b"\n" for one in records), len(records))
-        if table is not None:
-            return list(zip(*(column.to_pylist() for column in table.columns), strict=True))
-        if len(records) == 1:
-            return [[None] * len(self._wanted)]
-        half = len(records) // 2
-        return self._entries(records[:half]) + self._entries(records[half:])
 
     def _parse(self, chunk: bytes, n_records: int) -> pa.Table | None:
         """Return the wanted entries if all records have as many as there are columns, otherwise None."""
