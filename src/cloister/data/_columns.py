@@ -9,7 +9,7 @@ from typing import Any, NoReturn, TypeAlias
 import numpy as np
 
 from cloister import validate
-from cloister.columns import Declaration, Identifier, Number, declare_columns
+from cloister.columns import Declaration, Identifier, Number
 from cloister.exceptions import DataError
 
 Chosen: TypeAlias = "Sequence[str] | Mapping[str, Any] | None"  # names, or what each column is; None for all, as numbers
@@ -98,11 +98,6 @@ class Choice:
     schema: Schema
 
 
-def declared_of(columns: Chosen) -> tuple[Declaration, ...] | None:
-    """Return what each chosen column is; None where all are numbers."""
-    return tuple(declare_columns("columns", columns).values()) if isinstance(columns, Mapping) else None
-
-
 def choose_columns(
     place: str, table: Sequence[Column], columns: Chosen, *, ids: IdColumn | None = None, quote: bool = True
 ) -> Choice:
@@ -113,7 +108,7 @@ def choose_columns(
     names = [column.name for column in table]
     own = () if ids is None else _find(place, names, [ids.name], quote=quote)
     found = _find(place, names, columns if columns is None else list(columns), quote=quote, leave=own)
-    given = declared_of(columns) or (None,) * len(found)
+    given = columns.values() if isinstance(columns, Mapping) else [None] * len(found)
     declared = tuple(_checked(place, table[index], one) for index, one in zip(found, given, strict=True))
     features = tuple(names[index] for index in found)
     schema = Schema(len(found), features, tuple(table[index].nullable for index in found))
