@@ -16,8 +16,8 @@ import pytest
 from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 from tests.examples import examples
-from tests.optional import da, dask, dd, without_missing
-from tests.rows import PATTERNS, StreamOnly, bits, object_frame, objects, signalling
+from tests.optional import da, dask, without_missing
+from tests.rows import OF_OBJECTS, PATTERNS, StreamOnly, bits, objects, signalling
 
 from cloister import KMeans, PEMeans
 from cloister.columns import Category, Date, Flag, Number
@@ -130,24 +130,6 @@ def agree(make, drawn, **options):
 # -- values of any kind ----------------------------------------------------------------------------------------------------
 
 
-def dask_columns(rows):
-    with dask.config.set({"dataframe.convert-string": False}):
-        return dd.from_pandas(object_frame(rows), npartitions=2)
-
-
-OF_OBJECTS = {
-    "array": objects,
-    "fortran": lambda rows: np.asfortranarray(objects(rows)),
-    "masked": lambda rows: np.ma.masked_array(objects(rows), mask=[[False, True]] * len(rows)),
-    "lists": lambda rows: rows,
-    "tuples": lambda rows: tuple(map(tuple, rows)),
-    "list-of-arrays": lambda rows: list(objects(rows)),
-    "pandas": object_frame,
-    "dask-array": lambda rows: da.from_array(objects(rows), chunks=(2, 1)),
-    "dask-frame": dask_columns,
-}
-
-
 @pytest.mark.parametrize("kind_of_table", OF_OBJECTS)
 @QUICK
 @given(drawn=tables(VALUES))
@@ -159,7 +141,7 @@ def test_one_more_row_of_any_values_changes_no_other(kind_of_table, drawn):
 @given(drawn=tables(VALUES))
 def test_every_door_for_objects_reads_the_same_numbers(drawn):
     rows, expected = drawn[0], bits(objects(drawn[0]))
-    for kind_of_table in set(without_missing(OF_OBJECTS)) - {"masked"}:
+    for kind_of_table in without_missing(OF_OBJECTS):
         assert np.array_equal(bits(OF_OBJECTS[kind_of_table](rows)), expected), kind_of_table
 
 
