@@ -2,12 +2,9 @@
 """Dask: what is refused, what is kept in memory, and a cluster that loses workers, files or itself in the middle of a fit."""
 
 import gc
-import json
 import logging
 import os
 import signal
-import subprocess
-import sys
 import time
 from contextlib import contextmanager, nullcontext
 
@@ -19,7 +16,7 @@ import pytest
 from tests.optional import Lazy, da, dask, dd
 from tests.rows import count
 
-from cloister import Ledger, PEMeans, SourceTargetKMedoids, open_rows
+from cloister import Ledger, PEMeans, open_rows
 from cloister.data import BlockCache, Bounding, Schema
 from cloister.data._dask import DaskRows
 from cloister.exceptions import DataError, ParameterError
@@ -242,16 +239,6 @@ def test_a_frame_gives_its_names_and_no_labels(rows):
     assert not hasattr(model, "labels_")
 
 
-@pytest.mark.parametrize("method", ["nna", "nas"])
-def test_a_private_source_may_be_distributed(method, rows, generator):
-    target = generator.uniform(-1, 1, (40, 2))
-    options = {"method": method, "n_neighbors": 5, "epsilon": 5.0, "random_state": 0}
-    model = SourceTargetKMedoids(3, **options).fit(target, source=da.from_array(rows, chunks=(99, 1)))
-    assert published(model) == published(SourceTargetKMedoids(3, **options).fit(target, source=rows))
-    with pytest.raises(DataError, match="expected rows of this machine"):
-        SourceTargetKMedoids(3, **options).fit(da.from_array(target), source=rows)
-
-
 def test_predicting_a_dask_table_is_refused_with_the_way_to_do_it(rows):
     model = PEMeans(3, **QUICK, n_rounds=2).fit(rows)
     table = da.from_array(rows, chunks=(99, 2))
@@ -367,19 +354,6 @@ def test_files_are_read_by_the_workers_and_the_driver_gets_integers(rows, tmp_pa
     opened = open_rows(tmp_path, engine="dask", scheduler=dask_client.scheduler.address)
     model = PEMeans(3, **QUICK).fit(opened)
     assert published(model) == published(PEMeans(3, **QUICK).fit(rows))
-
-
-@pytest.mark.xdist_group("dask")
-def test_the_command_line_uses_a_cluster_and_leaves_it_running(rows, tmp_path, dask_client):
-    pa.parquet.write_table(pa.table({"x": rows[:, 0], "y": rows[:, 1]}), tmp_path / "rows.parquet", row_group_size=100)
-    options = ["-k", "3", "--epsilon", "5", "--bounds=-1,1", "--seed", "0", "--allow-seeded", "--output", "-", "--quiet"]
-    engine = ["--engine", "dask", "--scheduler", dask_client.scheduler.address]
-    command = [sys.executable, "-m", "cloister", "fit", str(tmp_path / "*.parquet"), *options]
-    here, there = (subprocess.run([*command, *more], capture_output=True, text=True, check=True) for more in ([], engine))
-    centers = [json.loads(done.stdout)["cluster_centers"] for done in (here, there)]
-    assert centers[0] == centers[1]
-    assert there.stderr == ""
-    assert len(dask_client.nthreads()) == 2
 
 
 @pytest.mark.xdist_group("dask")
