@@ -6,11 +6,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-from tests.optional import synchronous
+from tests.optional import da, dask, dd, synchronous
 
 from cloister.data import Rows, Schema, open_rows
 
 __all__ = [
+    "OF_OBJECTS",
     "PATTERNS",
     "Bits",
     "FewRows",
@@ -90,6 +91,23 @@ def object_frame(rows: Any) -> pd.DataFrame:
     array = objects(rows)
     return pd.DataFrame({"a": pd.Series(array[:, 0], dtype=object), "b": pd.Series(array[:, 1], dtype=object)})
 
+
+def dask_columns(rows: Any) -> Any:
+    with dask.config.set({"dataframe.convert-string": False}):
+        return dd.from_pandas(object_frame(rows), npartitions=2)
+
+
+OF_OBJECTS = {  # ways to hold rows of two values, whatever they are
+    "array": objects,
+    "fortran": lambda rows: np.asfortranarray(objects(rows)),
+    "masked": lambda rows: np.ma.masked_array(objects(rows), mask=np.zeros((len(rows), 2), dtype=bool)),
+    "lists": lambda rows: [list(row) for row in rows],
+    "tuples": lambda rows: tuple(map(tuple, rows)),
+    "list-of-arrays": lambda rows: list(objects(rows)),
+    "pandas": object_frame,
+    "dask-array": lambda rows: da.from_array(objects(rows), chunks=(2, 1), name=False),
+    "dask-frame": dask_columns,
+}
 
 # Computing with a signalling NaN makes the processor report an invalid operation, which NumPy turns into a warning.
 PATTERNS = {  # signalling NaNs by their bits: with the smallest payload, with a sign and the largest one, and the NA of R

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The contract of a source of rows: whatever holds the rows, however they are cut, every question gets the same integers."""
 
+import json
+import subprocess
+import sys
 from contextlib import nullcontext
 
 import numpy as np
@@ -14,10 +17,11 @@ from tests.optional import da, dd
 from tests.rows import StreamOnly
 from tests.vaults import open_vault
 
-from cloister import GDP
+from cloister import GDP, SourceTargetKMedoids
 from cloister.columns import Box, Category, Date, Flag, Number, as_domain
 from cloister.data import BlockCache, LocalRows, Schema, open_rows
 from cloister.engines import ENGINES
+from cloister.exceptions import DataError
 from cloister.questions import (
     ColumnBins,
     DistanceHistogram,
@@ -349,6 +353,32 @@ def test_files_read_by_a_cluster_in_pieces_give_the_same_answers(kind, engine, t
     monkeypatch.setattr("cloister.data._files.PIECE_BYTES", 2000)
     rows = open_rows(FILES[kind](tmp_path, table), engine=engine)
     assert same(noisy_answers(rows), noisy_answers(open_rows(table)))
+
+
+@on_clusters("make", lambda engine: CLUSTERS[engine][1])
+@pytest.mark.parametrize("method", ["nna", "nas"])
+def test_a_private_source_may_be_distributed(make, method, table, generator, cluster):
+    source, target = table / 200, generator.uniform(-0.5, 0.5, (40, len(NAMES)))
+    model = SourceTargetKMedoids(3, method=method, n_neighbors=5, epsilon=5.0, random_state=0)
+    expected = model.fit(target, source=source).release_.cluster_centers
+    found = model.fit(target, source=make(cut(source, 3, generator), cluster)).release_.cluster_centers
+    assert np.array_equal(found, expected)
+    with pytest.raises(DataError, match="expected rows of this machine"):
+        model.fit(make([target], cluster), source=source)
+
+
+@on_clusters("address", lambda engine: [lambda cluster: ["--scheduler", cluster.scheduler.address] if engine == "dask" else []])
+def test_the_command_line_uses_a_cluster(address, engine, table, tmp_path, cluster):
+    options = ["-k", "3", "--epsilon", "5", "--bounds=-100,120", "--seed", "0", "--allow-seeded", "--output", "-", "--quiet"]
+    command = [sys.executable, "-m", "cloister", "fit", str(FILES["parquet-3"](tmp_path, table)), *options]
+    done = [
+        subprocess.run([*command, *more], capture_output=True, text=True, check=True)
+        for more in ([], ["--engine", engine, *address(cluster)])
+    ]
+    here, there = (json.loads(one.stdout)["cluster_centers"] for one in done)
+    assert here == there
+    if engine == "dask":  # which goes on, and says nothing
+        assert (done[1].stderr, len(cluster.nthreads())) == ("", 2)
 
 
 # -- columns that are declared -------------------------------------------------------------------------------------------------

@@ -7,10 +7,9 @@ from tests.optional import da, dask
 
 from cloister.data import Bounding, Schema, open_rows
 from cloister.data._bound import choose, choose_rows
-from cloister.exceptions import DataError
 from cloister.privacy import Coins, Entropy
 
-from .test_backends import CLUSTERS, FILES, IN_MEMORY, NAMES, SHAPELESS, cluster, cut, dask_frame, on_clusters
+from .test_backends import CLUSTERS, FILES, IN_MEMORY, NAMES, SHAPELESS, cluster, cut, on_clusters
 
 __all__ = ["cluster"]  # a fixture
 
@@ -113,27 +112,6 @@ def test_what_partitions_share_is_computed_once(table, bounding):
     assert len(calls) == 1
 
 
-@pytest.mark.slow
-def test_a_partition_that_fails_is_told_without_a_value(table, bounding):
-    def fail():
-        raise RuntimeError("row 77.123456789")
-
-    rows = with_ids(da.from_delayed(dask.delayed(fail)(), (530, 3), dtype=float))
-    with pytest.raises(DataError, match=r"Dask cannot compute a partition \(RuntimeError\)") as caught:
-        rows.bounded(bounding)
-    assert "77" not in str(caught.value)
-    assert caught.value.__context__ is None
-
-
-@pytest.mark.slow
-def test_partitions_that_are_not_alike_are_told_without_a_value(table, bounding):
-    text = dask.delayed(lambda: np.full((530, 3, 1), 77.123))()
-    rows = with_ids(da.from_delayed(text, (530, 3), dtype=float))
-    with pytest.raises(DataError, match=r"expected a 2-d table") as caught:
-        rows.bounded(bounding)
-    assert "77" not in str(caught.value)
-
-
 @pytest.mark.parametrize("kind", [kind for kind in IN_MEMORY if kind not in SHAPELESS])
 def test_a_table_without_rows_is_a_table(kind, table, bounding, coins):
     rows = with_ids(IN_MEMORY[kind](table[:0])).bounded(bounding)
@@ -165,15 +143,3 @@ def test_files_keep_the_same_rows(kind, engine, table, tmp_path, cluster, boundi
 @on_clusters("make", lambda engine: CLUSTERS[engine][1])
 def test_a_table_of_a_cluster_without_rows_is_a_table(make, table, cluster, bounding, coins):
     assert samples(with_ids(make([table[:0]], cluster)).bounded(bounding), coins) == [[]] * 3
-
-
-@pytest.mark.slow
-@pytest.mark.xdist_group("dask")
-def test_a_part_that_a_worker_cannot_read_is_told_without_a_value(dask_client, table, bounding):
-    with dask_client.as_current():
-        parts = dask_frame([table, table], None)
-        broken = parts.map_partitions(lambda part: part.iloc[:, :2] if part.iloc[0, 0] > -1 else part, meta=parts._meta)
-        with pytest.raises(DataError) as caught:
-            with_ids(broken).bounded(bounding).fold(len)
-    assert "77" not in str(caught.value)
-    assert caught.value.__context__ is None

@@ -129,15 +129,6 @@ def test_files_that_cannot_be_read(engine, tmp_path):
     refused(lambda: rows.fold(count), error=DataError)
 
 
-@pytest.mark.slow
-def test_a_partition_that_cannot_be_computed():
-    def fail(block):
-        raise ValueError(f"cannot compute {CANARY}")
-
-    rows = open_rows(da.zeros((4, 2), chunks=2).map_blocks(fail, dtype=float, meta=np.empty((0, 0))))
-    refused(lambda: rows.fold(count), error=DataError)
-
-
 @pytest.mark.parametrize("load", [load_release, load_synopsis])
 @pytest.mark.parametrize("content", [f"{CANARY},x", json.dumps([CANARY]), json.dumps({"format": CANARY})])
 def test_a_table_that_is_loaded_as_a_release(load, content, tmp_path):

@@ -2,14 +2,11 @@
 """Dask: what is refused, what is kept in memory, and a cluster that loses workers, files or itself in the middle of a fit."""
 
 import gc
-import json
 import logging
 import os
 import signal
-import subprocess
-import sys
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 
 import numpy as np
 import pandas as pd
@@ -19,8 +16,8 @@ import pytest
 from tests.optional import Lazy, da, dask, dd
 from tests.rows import count
 
-from cloister import Ledger, PEMeans, SourceTargetKMedoids, open_rows
-from cloister.data import BlockCache
+from cloister import Ledger, PEMeans, open_rows
+from cloister.data import BlockCache, Bounding, Schema
 from cloister.data._dask import DaskRows
 from cloister.exceptions import DataError, ParameterError
 from cloister.privacy import Coins, Entropy
@@ -100,33 +97,58 @@ def test_a_cluster_that_cannot_be_reached_is_reported_before_anything_is_spent(s
 # -- partitions that cannot be read: no value in messages and logs ------------------------------------------------------------
 
 
-def odd(part, partition_info=None):
-    if partition_info is not None and partition_info["number"] == 1:
-        return part.astype(object).assign(x=["x" + CANARY] * (len(part) - 1) + [{}])
-    return part
+def in_one(fault, number=1):
+    """Have one partition be another."""
+
+    def spoil(part, partition_info=None):
+        return fault(part) if partition_info is not None and partition_info["number"] == number else part
+
+    return spoil
 
 
-def broken(part, partition_info=None):
-    if partition_info is not None and partition_info["number"] == 1:
-        return part["x"]  # no table
-    return part
+def text(part):
+    return part.astype(object).assign(x=["x" + CANARY] * (len(part) - 1) + [{}])
+
+
+def raises(part):
+    raise RuntimeError(f"row {CANARY}")
 
 
 def test_a_partition_of_text_is_a_partition_of_missing_values():
     frame = dd.from_pandas(pd.DataFrame({"x": np.arange(20.0)}), npartitions=4)
-    rows = open_rows(frame.map_partitions(odd, meta=frame))
+    rows = open_rows(frame.map_partitions(in_one(text), meta=frame))
     assert rows.fold(lambda block: np.array([len(block), np.isnan(block).sum()])).tolist() == [20, 5]
 
 
-def test_a_partition_that_is_not_what_it_said_is_reported_without_a_value(caplog):
-    frame = dd.from_pandas(pd.DataFrame({"x": np.arange(20.0) + float(CANARY)}), npartitions=4)
-    rows = open_rows(frame.map_partitions(broken, meta=frame))
-    with (
-        caplog.at_level(logging.DEBUG),
-        pytest.raises(DataError, match=r"Dask cannot compute a partition|cannot be read") as caught,
-    ):
-        rows.fold(count)
-    assert CANARY not in f"{caught.value!r} {caught.value.__context__!r} {caplog.text}"
+FAULTS = {"raises": raises, "no table": lambda part: part["x"], "fewer columns": lambda part: part[["x", "y"]]}
+ASKS = {
+    "fold": lambda rows: rows.fold(count),
+    "sample": lambda rows: rows.sample(Coins.draw(Entropy(1), 0.4)),
+    "bounded": lambda rows: rows.bounded(Bounding(bytes(32), 3)),
+}
+
+
+def logs_of(client):
+    return "" if client is None else f"{client.get_worker_logs()} {client.get_scheduler_logs()}"
+
+
+@pytest.mark.parametrize("fixture", [None, pytest.param("dask_client", marks=pytest.mark.xdist_group("dask"))])
+@pytest.mark.parametrize("ask", ASKS)
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_partition_that_cannot_be_read_is_told_without_a_value(fault, ask, fixture, request, caplog):
+    client = None if fixture is None else request.getfixturevalue(fixture)
+    before = logs_of(client).count(CANARY)
+    table = pd.DataFrame(np.arange(60.0).reshape(20, 3) + float(CANARY), columns=["x", "y", "z"])
+    frame = dd.from_pandas(table, npartitions=4)
+    with caplog.at_level(logging.DEBUG), nullcontext() if client is None else client.as_current():
+        rows = open_rows(frame.map_partitions(in_one(FAULTS[fault]), meta=frame))
+        rows.schema = Schema(1, n_hidden=2)
+        with pytest.raises(DataError, match=r"Dask cannot compute a partition|cannot be read") as caught:
+            ASKS[ask](rows)
+    assert CANARY not in f"{caught.value!r} {caught.value.__context__!r}"
+    if fault != "raises":  # where an owner's own code fails, Dask logs what it was given
+        assert CANARY not in caplog.text
+        assert logs_of(client).count(CANARY) == before
 
 
 def test_partitions_with_different_columns_are_told(tmp_path):
@@ -215,16 +237,6 @@ def test_a_frame_gives_its_names_and_no_labels(rows):
     assert model.n_features_in_ == 2
     assert model.feature_names_in_.tolist() == ["x", "y"]
     assert not hasattr(model, "labels_")
-
-
-@pytest.mark.parametrize("method", ["nna", "nas"])
-def test_a_private_source_may_be_distributed(method, rows, generator):
-    target = generator.uniform(-1, 1, (40, 2))
-    options = {"method": method, "n_neighbors": 5, "epsilon": 5.0, "random_state": 0}
-    model = SourceTargetKMedoids(3, **options).fit(target, source=da.from_array(rows, chunks=(99, 1)))
-    assert published(model) == published(SourceTargetKMedoids(3, **options).fit(target, source=rows))
-    with pytest.raises(DataError, match="expected rows of this machine"):
-        SourceTargetKMedoids(3, **options).fit(da.from_array(target), source=rows)
 
 
 def test_predicting_a_dask_table_is_refused_with_the_way_to_do_it(rows):
@@ -334,20 +346,6 @@ def test_a_sample_that_is_dropped_leaves_nothing_with_the_workers(rows, dask_cli
 
 
 @pytest.mark.xdist_group("dask")
-def test_a_partition_that_cannot_be_sampled_is_reported_without_a_value(rows, dask_client):
-    def spoiled(block):
-        if len(block) and block[0, 0] == rows[0, 0]:
-            raise RuntimeError("row 88.987654321")
-        return block
-
-    with dask_client.as_current():
-        table = open_rows(da.from_array(rows, chunks=(40, 2)).map_blocks(spoiled, meta=np.empty((0, 2))))
-        with pytest.raises(DataError, match=r"Dask cannot compute a partition \(RuntimeError\)") as caught:
-            table.sample(Coins.draw(Entropy(1), 0.4))
-    assert "88.987654321" not in f"{caught.value!r} {caught.value.__cause__!r} {caught.value.__context__!r}"
-
-
-@pytest.mark.xdist_group("dask")
 def test_files_are_read_by_the_workers_and_the_driver_gets_integers(rows, tmp_path, dask_client, monkeypatch):
     for number, part in enumerate(np.array_split(rows, 5)):
         pa.parquet.write_table(pa.table({"x": part[:, 0], "y": part[:, 1]}), tmp_path / f"{number}.parquet")
@@ -356,19 +354,6 @@ def test_files_are_read_by_the_workers_and_the_driver_gets_integers(rows, tmp_pa
     opened = open_rows(tmp_path, engine="dask", scheduler=dask_client.scheduler.address)
     model = PEMeans(3, **QUICK).fit(opened)
     assert published(model) == published(PEMeans(3, **QUICK).fit(rows))
-
-
-@pytest.mark.xdist_group("dask")
-def test_the_command_line_uses_a_cluster_and_leaves_it_running(rows, tmp_path, dask_client):
-    pa.parquet.write_table(pa.table({"x": rows[:, 0], "y": rows[:, 1]}), tmp_path / "rows.parquet", row_group_size=100)
-    options = ["-k", "3", "--epsilon", "5", "--bounds=-1,1", "--seed", "0", "--allow-seeded", "--output", "-", "--quiet"]
-    engine = ["--engine", "dask", "--scheduler", dask_client.scheduler.address]
-    command = [sys.executable, "-m", "cloister", "fit", str(tmp_path / "*.parquet"), *options]
-    here, there = (subprocess.run([*command, *more], capture_output=True, text=True, check=True) for more in ([], engine))
-    centers = [json.loads(done.stdout)["cluster_centers"] for done in (here, there)]
-    assert centers[0] == centers[1]
-    assert there.stderr == ""
-    assert len(dask_client.nthreads()) == 2
 
 
 @pytest.mark.xdist_group("dask")
@@ -417,11 +402,3 @@ def test_a_scheduler_that_goes_away_is_reported(rows, monkeypatch):
         with client.as_current(), pytest.raises(DataError, match=r"can no longer be reached|no Dask worker"):
             PEMeans(3, **QUICK, ledger=ledger).fit(table)
     assert len(ledger.events) == 3
-
-
-@pytest.mark.xdist_group("dask")
-def test_a_broken_partition_leaves_no_value_in_the_logs_of_workers(dask_client):
-    frame = dd.from_pandas(pd.DataFrame({"x": np.arange(20.0) + float(CANARY)}), npartitions=4)
-    with dask_client.as_current(), pytest.raises(DataError, match=r"Dask cannot compute a partition|cannot be read") as caught:
-        open_rows(frame.map_partitions(broken, meta=frame)).fold(count)
-    assert CANARY not in f"{caught.value!r} {dask_client.get_worker_logs()} {dask_client.get_scheduler_logs()}"

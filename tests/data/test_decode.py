@@ -373,12 +373,6 @@ def test_decimals_are_the_same_in_every_table():
         assert same(read(series(object)(values), declared), expected)
 
 
-def test_a_long_double_is_the_same_as_a_double():
-    frame = pd.DataFrame({"x": np.array([7, 1, np.nan], dtype=np.longdouble)})
-    for declared in (NUMBER, CATEGORY, FLAG):
-        assert same(read(frame, declared), read(frame.astype(float), declared))
-
-
 def test_text_of_arrow_that_is_no_text_raises_nothing():
     offsets, letters = np.array([0, 1, 2], dtype=np.int32), b"\xfff"
     bad = pa.Array.from_buffers(pa.string(), 2, [None, pa.py_buffer(offsets.tobytes()), pa.py_buffer(letters)])

@@ -512,15 +512,6 @@ def test_a_file_that_is_damaged_is_reported_by_name_and_without_a_value(name, tm
         assert "f,True" not in str(caught.value)
 
 
-@pytest.mark.parametrize("name", ["rows.csv.gz", "rows.parquet"])
-def test_a_file_that_vanishes_is_reported(name, tmp_path):
-    KINDS[name](tmp_path / name, PEOPLE)
-    rows = open_rows(tmp_path / name, ["age"])
-    (tmp_path / name).unlink()
-    with pytest.raises(DataError, match=rf"the file '{name}' cannot be read \(FileNotFoundError\)"):
-        rows.fold(count)
-
-
 # -- one more line changes no other ----------------------------------------------------------------------------------------
 
 DIALECTS = {

@@ -410,14 +410,6 @@ def whole():
     return np.column_stack([FEATURES["a"], FEATURES["b"], expected(TEXTS)])
 
 
-@pytest.mark.parametrize("kind", FRAMES)
-def test_frames_give_the_same_hashes(kind):
-    rows = open_named(FRAMES[kind]())
-    assert np.array_equal(np.concatenate(list(rows.blocks())), whole())
-    assert (rows.feature_names, rows.nullable, rows.n_hidden) == (("a", "b"), (True, True), 2)
-    assert rows.n_numbers == whole().size
-
-
 @pytest.mark.both_suites
 @pytest.mark.parametrize("kind", FORMATS)
 def test_files_give_the_same_hashes(kind, tmp_path, monkeypatch):
@@ -452,10 +444,14 @@ def test_samples_that_are_too_large_to_be_kept_have_their_ids(tmp_path, monkeypa
 
 
 @pytest.mark.parametrize("kind", FRAMES)
-def test_a_sample_of_a_table_in_memory_keeps_its_ids(kind):
+def test_frames_give_the_same_hashes_and_so_do_their_samples(kind):
+    frame = open_named(FRAMES[kind]())
+    assert np.array_equal(np.concatenate(list(frame.blocks())), whole())
+    assert (frame.feature_names, frame.nullable, frame.n_hidden) == (("a", "b"), (True, True), 2)
+    assert frame.n_numbers == whole().size
     coins = Coins.draw(Entropy(3), 0.5)
     heads = coins.partition(0).take(len(TEXTS))
-    for rows in (open_named(FRAMES[kind]()), open_rows(whole()[:, :2], privacy_unit=TEXTS, unit_key=KEY)):
+    for rows in (frame, open_rows(whole()[:, :2], privacy_unit=TEXTS, unit_key=KEY)):
         sample = rows.sample(coins)
         assert np.array_equal(np.concatenate(list(sample.blocks())), whole()[heads])
         assert sample.sample(coins).n_hidden == sample.n_hidden == 2
@@ -463,20 +459,6 @@ def test_a_sample_of_a_table_in_memory_keeps_its_ids(kind):
 
 def dask_frame():
     return dd.from_pandas(TABLE.to_pandas(), npartitions=3)
-
-
-def dask_categories():
-    return dd.from_pandas(TABLE.to_pandas().astype({"pid": "category"}), npartitions=3)
-
-
-@pytest.mark.parametrize("make", [dask_frame, dask_categories])
-def test_dask_frames_give_the_same_hashes(make):
-    rows = open_named(make())
-    assert (rows.feature_names, rows.n_features, rows.width, rows.n_hidden) == (("a", "b"), 2, 4, 2)
-    assert np.array_equal(rows.fold(total), total(whole()))
-    sample = rows.sample(Coins.draw(Entropy(3), 0.5))
-    assert (sample.n_hidden, sample.width) == (2, 4)
-    assert {tuple(row) for block in sample.blocks() for row in block} <= {tuple(row) for row in whole()}
 
 
 @pytest.mark.slow
@@ -659,6 +641,10 @@ REFUSED = {
         (X, {"privacy_unit": pl.Series([date(2020, 1, 1)] * 3)}, r"privacy_unit: expected ids in the column, got date32"),
         (FRAME, {"columns": ["a"], "privacy_unit": "q"}, r"open_rows: column 'q' is not in the table\. The columns are: a, p"),
         (FRAME, {"columns": ["a"], "privacy_unit": "t"}, r"expected ids in column 't', got datetime64\[.*\]\. Convert it to"),
+        *(
+            (pa.table({"x": [0.0], "p": pa.array(values)}), {"privacy_unit": "p"}, rf"expected ids in column 'p', got {kind}")
+            for kind, values in {"list": [[1]], "struct": [{"a": 1}], "time": [pa.scalar(5, pa.time64("us"))]}.items()
+        ),
         (FRAME[["p"]], {"privacy_unit": "p"}, r"0 feature\(s\) found while a minimum of 1 is required"),
         (FRAME, {"privacy_unit": "p"}, r"expected numbers in column 't'"),
     ],
@@ -689,13 +675,6 @@ def test_what_cannot_be_read_is_refused_by_its_type(error, case):
         open_rows(data, **options)
     assert CANARY not in str(caught.value)
     assert not any(digit in str(caught.value) for digit in ("3 rows", "4 ", "secret"))
-
-
-def test_types_of_columns_that_hold_no_ids_are_refused():
-    for kind, values in {"list": [[1]], "struct": [{"a": 1}], "time": [pa.scalar(5, pa.time64("us"))]}.items():
-        table = pa.table({"x": [0.0], "p": pa.array(values)})
-        with pytest.raises(DataError, match=rf"expected ids in column 'p', got {kind}"):
-            open_rows(table, privacy_unit="p")
 
 
 def test_a_csv_file_without_names_is_not_quoted(tmp_path):

@@ -4,10 +4,8 @@
 import numpy as np
 import pandas as pd
 import polars as pl
-import pyarrow as pa
-import pyarrow.csv
-import pyarrow.parquet
 import pytest
+from tests.vault._files import arrow, written
 
 from cloister import Ball, KMeans, open_rows
 from cloister.data._backend import FEW_NUMBERS
@@ -18,19 +16,10 @@ HOLDERS = {
     "columns side by side": lambda table, path: np.asfortranarray(table),
     "pandas": lambda table, path: pd.DataFrame(table, columns=["a", "b"]),
     "polars": lambda table, path: pl.DataFrame(table, schema=["a", "b"]),
-    "arrow": lambda table, path: as_arrow(table),
-    "parquet": lambda table, path: written(pa.parquet.write_table, table, path / "rows.parquet"),
-    "csv": lambda table, path: written(pa.csv.write_csv, table, path / "rows.csv"),
+    "arrow": lambda table, path: arrow(table),
+    "parquet": lambda table, path: written(table, path, "parquet"),
+    "csv": lambda table, path: written(table, path, "csv"),
 }
-
-
-def as_arrow(table):
-    return pa.table({"a": table[:, 0], "b": table[:, 1]})
-
-
-def written(write, table, path):
-    write(as_arrow(table), path)
-    return path
 
 
 def first_column(block):

@@ -16,8 +16,8 @@ import pytest
 from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 from tests.examples import examples
-from tests.optional import da, dask, dd, without_missing
-from tests.rows import PATTERNS, StreamOnly, bits, object_frame, objects, signalling
+from tests.optional import da, dask, without_missing
+from tests.rows import OF_OBJECTS, PATTERNS, StreamOnly, bits, objects, signalling
 
 from cloister import KMeans, PEMeans
 from cloister.columns import Category, Date, Flag, Number
@@ -130,24 +130,6 @@ def agree(make, drawn, **options):
 # -- values of any kind ----------------------------------------------------------------------------------------------------
 
 
-def dask_columns(rows):
-    with dask.config.set({"dataframe.convert-string": False}):
-        return dd.from_pandas(object_frame(rows), npartitions=2)
-
-
-OF_OBJECTS = {
-    "array": objects,
-    "fortran": lambda rows: np.asfortranarray(objects(rows)),
-    "masked": lambda rows: np.ma.masked_array(objects(rows), mask=[[False, True]] * len(rows)),
-    "lists": lambda rows: rows,
-    "tuples": lambda rows: tuple(map(tuple, rows)),
-    "list-of-arrays": lambda rows: list(objects(rows)),
-    "pandas": object_frame,
-    "dask-array": lambda rows: da.from_array(objects(rows), chunks=(2, 1)),
-    "dask-frame": dask_columns,
-}
-
-
 @pytest.mark.parametrize("kind_of_table", OF_OBJECTS)
 @QUICK
 @given(drawn=tables(VALUES))
@@ -159,7 +141,7 @@ def test_one_more_row_of_any_values_changes_no_other(kind_of_table, drawn):
 @given(drawn=tables(VALUES))
 def test_every_door_for_objects_reads_the_same_numbers(drawn):
     rows, expected = drawn[0], bits(objects(drawn[0]))
-    for kind_of_table in set(without_missing(OF_OBJECTS)) - {"masked"}:
+    for kind_of_table in without_missing(OF_OBJECTS):
         assert np.array_equal(bits(OF_OBJECTS[kind_of_table](rows)), expected), kind_of_table
 
 
@@ -196,13 +178,6 @@ TYPES = {
     pa.decimal256(76, 30): st.decimals(-(10**20), 10**20, places=30),
     pa.null(): st.none(),
 }
-KIND = st.sampled_from(list(TYPES))
-
-
-@st.composite
-def typed_tables(draw, kinds=KIND):
-    kind = draw(kinds)
-    return kind, draw(tables(st.one_of(st.none(), TYPES[kind])))
 
 
 def arrow(kind, rows):
@@ -216,41 +191,6 @@ OF_TYPES = {
     "polars": lambda kind, rows: arrow(kind, rows) if pa.types.is_decimal256(kind) else pl.DataFrame(arrow(kind, rows)),
     "pandas-arrow": lambda kind, rows: arrow(kind, rows).to_pandas(types_mapper=pd.ArrowDtype),
 }
-
-
-@pytest.mark.parametrize("kind_of_table", OF_TYPES)
-@QUICK
-@given(drawn=typed_tables())
-def test_one_more_row_of_a_declared_type_changes_no_other(kind_of_table, drawn):
-    kind, table = drawn
-    agree(partial(OF_TYPES[kind_of_table], kind), table)
-
-
-NUMPY_TYPES = {
-    "Int64": st.one_of(st.none(), st.integers(-(2**63), 2**63 - 1)),
-    "UInt64": st.one_of(st.none(), st.integers(0, 2**64 - 1)),
-    "Float32": st.one_of(st.none(), st.floats(width=32)),
-    "boolean": st.one_of(st.none(), st.booleans()),
-    "longdouble": st.one_of(st.floats().map(np.longdouble), st.just(LONG)),
-    "int64": st.integers(-(2**63), 2**63 - 1),
-    "float16": st.floats(width=16),
-    "bool": st.booleans(),
-}
-
-
-@pytest.mark.parametrize("kind", NUMPY_TYPES)
-@QUICK
-@given(data=st.data())
-def test_one_more_row_of_a_typed_frame_or_array_changes_no_other(kind, data):
-    table = data.draw(tables(NUMPY_TYPES[kind]))
-
-    def frame(rows):
-        return pd.DataFrame({name: pd.Series([row[i] for row in rows], dtype=kind) for i, name in enumerate("ab")})
-
-    agree(frame, table)
-    if kind.islower() and kind != "boolean":
-        agree(lambda rows: np.array(rows, dtype=kind), table)
-        agree(lambda rows: np.ma.masked_array(np.array(rows, dtype=kind), mask=[[True, False]] * len(rows)), table)
 
 
 # -- columns that are declared -----------------------------------------------------------------------------------------------
@@ -341,21 +281,6 @@ def test_one_more_row_of_a_file_with_types_changes_no_other(write, data, name, t
 
 
 # -- partitions that are not what was declared -------------------------------------------------------------------------------
-
-
-@pytest.mark.slow
-@QUICK
-@given(values=st.lists(st.one_of(st.floats(), st.sampled_from(["x", "7.5", None, pd.NaT])), min_size=4, max_size=9))
-def test_a_partition_of_another_type_than_declared_is_read_value_by_value(values):
-    whole = pd.DataFrame({"a": pd.Series(values, dtype=object)})
-    declared = pd.DataFrame({"a": pd.Series([], dtype=float)})
-    parts = [whole[:2].infer_objects(), whole[2:]]  # a type inferred from rows
-    parts += [whole[:2].astype(str), whole[:2].astype("category"), whole[:2].astype("string")]
-    frame = dd.from_delayed([dask.delayed(part) for part in parts[:2]], meta=declared, verify_meta=False)
-    assert np.array_equal(bits(frame), bits(whole))
-    for part in parts[2:]:
-        odd = dd.from_delayed([dask.delayed(part)], meta=declared, verify_meta=False)
-        assert bits(odd).shape == (2, 1)
 
 
 @pytest.mark.slow

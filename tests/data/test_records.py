@@ -19,7 +19,7 @@ from tests.examples import examples
 from tests.rows import read
 
 from cloister import open_rows
-from cloister.columns import Category
+from cloister.columns import Category, Number
 from cloister.data import RECORD_BYTES, Bounding, _files, _records, kept_rows
 from cloister.data._csv import CsvReader
 from cloister.data._formats import Dialect
@@ -215,7 +215,7 @@ def check_tables(path, *, seed, count):
 def check_file(path, names, expected, *, delimiter, step):
     file = TextFile(place=Place(str(path)), dialect=Dialect(delimiter=delimiter))
     assert [list(row) for row in CsvReader("test", file, names, (Category(["0", "1"]),) * len(names)).texts()] == expected
-    reader = CsvReader("test", file, ["x"], None)
+    reader = CsvReader("test", file, ["x"], (Number(0, 1),))
     cuts = reader.cuts(path.stat().st_size, step)
     ranges = zip([0, *cuts], [*cuts, _records.WHOLE], strict=True)
     blocks = [block for start, stop in ranges for block in reader.blocks(start, stop)]

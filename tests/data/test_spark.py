@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Spark: what is refused, tasks that fail once, files that go away, and rows that never reach the driver."""
 
-import json
 import subprocess
 import sys
 
@@ -12,8 +11,7 @@ import pyarrow.parquet
 import pytest
 from tests.rows import count
 
-import cloister
-from cloister import Ledger, PEMeans, SourceTargetKMedoids, open_rows
+from cloister import Ledger, PEMeans, open_rows
 from cloister.data import BlockCache
 from cloister.data._spark import SparkRows
 from cloister.exceptions import DataError
@@ -77,14 +75,6 @@ def test_another_master_than_the_running_one_is_refused(folder, spark):
 
 
 # -- fits ----------------------------------------------------------------------------------------------------------------
-
-
-def test_a_private_source_may_be_distributed(rows, frame, generator):
-    target = generator.uniform(-1, 1, (40, 2))
-    for method in ("nna", "nas"):
-        options = {"method": method, "n_neighbors": 5, "epsilon": 5.0, "random_state": 0}
-        model = SourceTargetKMedoids(3, **options).fit(target, source=frame)
-        assert published(model) == published(SourceTargetKMedoids(3, **options).fit(target, source=rows))
 
 
 def test_predicting_a_spark_table_is_refused_with_the_way_to_do_it(rows, frame):
@@ -277,27 +267,3 @@ def test_a_cluster_that_takes_no_task_is_given_up(frame, monkeypatch):
 
     with pytest.raises(DataError, match=r"no Spark executor took a task for 1 seconds"):
         open_rows(frame.mapInArrow(slow, frame.schema)).fold(count)
-
-
-def test_the_command_line_starts_a_session_of_its_own(folder):
-    command = [
-        sys.executable,
-        "-m",
-        "cloister",
-        "fit",
-        str(folder),
-        "-k",
-        "3",
-        "--epsilon",
-        "5",
-        "--bounds=-1,1",
-        "--seed",
-        "1",
-        "--allow-seeded",
-    ]
-    answers = [
-        subprocess.run([*command, "--output", "-", "-q", "--engine", engine], capture_output=True, text=True, check=True).stdout
-        for engine in ("numpy", "spark")
-    ]
-    centers = [cloister.Release.from_dict(json.loads(answer)).cluster_centers.tolist() for answer in answers]
-    assert centers[0] == centers[1]

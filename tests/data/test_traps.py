@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from tests.optional import da, without_missing
-from tests.rows import object_frame, objects, read
+from tests.rows import OF_OBJECTS, object_frame, objects, read
 
 from cloister import open_rows
 from cloister.columns import Category, Date, Flag, Number
@@ -75,17 +75,10 @@ TRAPS = {
 }
 DECLARED = [Number(0, 1), Category(["x", "7"]), Flag(), Date("2020-01-01", "2021-01-01")]
 
+MAKERS = {name: make for name, make in OF_OBJECTS.items() if not name.startswith("dask")}
+MAKERS["dask-array"] = lambda rows: da.from_array(objects(rows), chunks=(2, 2), name=False)
+
 pytestmark = pytest.mark.both_suites  # tables of Dask are among them where it is installed
-
-
-MAKERS = {
-    "array": objects,
-    "masked": lambda rows: np.ma.masked_array(objects(rows), mask=np.zeros((len(rows), 2), bool)),
-    "lists": lambda rows: [list(row) for row in rows],
-    "list-of-arrays": lambda rows: list(objects(rows)),
-    "pandas": object_frame,
-    "dask-array": lambda rows: da.from_array(objects(rows), chunks=(2, 2), name=False),
-}
 
 
 @pytest.mark.parametrize("name", TRAPS)

@@ -25,6 +25,8 @@ class Identifier:
 
     key: bytes = field(repr=False)  # secret, 32 bytes; drawn anew whenever a table is opened
     kind: ClassVar[str] = "id"
+    are_numbers: ClassVar[bool] = False  # what readers ask of a declaration
+    as_is: ClassVar[bool] = False
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from cloister.columns import BLOCK_NUMBERS, Box, Declaration, IntArray, quiet
+from cloister.columns import BLOCK_NUMBERS, Box, Declaration, IntArray, quiet, row_blocks
 from cloister.data._cache import BlockCache
 from cloister.data._columns import Schema
 from cloister.data._threads import map_in_order, one_blas_thread, read_ahead
@@ -359,9 +359,8 @@ def beside(columns: Sequence[npt.NDArray[Any]]) -> Block:
 
 
 def slices(matrix: Block, size: int) -> Iterator[Block]:
-    """Yield a matrix in blocks of `size` rows."""
-    for start in range(0, len(matrix), size):
-        yield matrix[start : start + size]
+    """Return a matrix in blocks of `size` rows."""
+    return (matrix[part] for part in row_blocks(len(matrix), size))
 
 
 def runs(parts: Iterable[Sized], n_rows: int) -> Iterator[list[Any]]:

@@ -9,11 +9,12 @@ from typing import Any, NoReturn, TypeAlias
 import numpy as np
 
 from cloister import validate
-from cloister.columns import Declaration, Identifier, Number, declare_columns
+from cloister.columns import Declaration, Identifier, Number
 from cloister.exceptions import DataError
 
 Chosen: TypeAlias = "Sequence[str] | Mapping[str, Any] | None"  # names, or what each column is; None for all, as numbers
-Declared: TypeAlias = "tuple[Declaration | Identifier | None, ...] | None"  # of each column; None: numbers
+ReadAs: TypeAlias = "Declaration | Identifier"  # what a column is read as
+Declared: TypeAlias = "tuple[ReadAs, ...]"  # of each column of a table with names
 
 LISTED = 50  # names in a message
 
@@ -31,9 +32,9 @@ class Holds(Enum):
     OTHER = "other"
 
 
-_NUMBERS = (Holds.BOOL, Holds.INTEGER, Holds.FRACTION)
-TEXT_OF_NUMBERS = Number("private")  # how text is read where nothing is said of a column
-IDS = (*_NUMBERS, Holds.TEXT, Holds.BYTES, Holds.ANYTHING)
+NUMBERS = (Holds.BOOL, Holds.INTEGER, Holds.FRACTION, Holds.ANYTHING)
+UNDECLARED = Number("private")  # how a column is read of which nothing is said
+IDS = (*NUMBERS, Holds.TEXT, Holds.BYTES)
 ID_KINDS = "iubfOUST"  # of types of NumPy that hold ids
 N_LANES = 2  # columns of a block that the column of ids is read as
 REMEDIES = {
@@ -50,10 +51,10 @@ class Column:
 
     name: str
     kind: str  # the type, in the words of the library that holds it
-    is_number: bool
     holds: Holds = Holds.ANYTHING  # what declarations are checked against
     nullable: bool = True  # whether the type allows a missing value
     inferred: bool = False  # whether a single value may have decided the type: then text, and nothing but gaps, are not refused
+    encoded: bool = False  # whether it is held as places in a list of values, which is not read as numbers unless declared
 
 
 @dataclass(frozen=True)
@@ -97,11 +98,6 @@ class Choice:
     schema: Schema
 
 
-def declared_of(columns: Chosen) -> tuple[Declaration, ...] | None:
-    """Return what each chosen column is; None where all are numbers."""
-    return tuple(declare_columns("columns", columns).values()) if isinstance(columns, Mapping) else None
-
-
 def choose_columns(
     place: str, table: Sequence[Column], columns: Chosen, *, ids: IdColumn | None = None, quote: bool = True
 ) -> Choice:
@@ -112,20 +108,18 @@ def choose_columns(
     names = [column.name for column in table]
     own = () if ids is None else _find(place, names, [ids.name], quote=quote)
     found = _find(place, names, columns if columns is None else list(columns), quote=quote, leave=own)
-    given = declared_of(columns) or (None,) * len(found)
-    read_as = tuple(_checked(place, table[index], one) for index, one in zip(found, given, strict=True))
-    declared = read_as if any(read_as) else None
+    given = columns.values() if isinstance(columns, Mapping) else [None] * len(found)
+    declared = tuple(_checked(place, table[index], one) for index, one in zip(found, given, strict=True))
     features = tuple(names[index] for index in found)
     schema = Schema(len(found), features, tuple(table[index].nullable for index in found))
     if ids is None or ids.ids is None:
         return Choice(found, features, declared, schema)
     column = table[own[0]]
     check_id_type(place, f"column {ids.name!r}", column.kind, column.holds)
-    all_declared = (*(declared or [None] * len(found)), ids.ids)
-    return Choice(found + own, (*features, ids.name), all_declared, replace(schema, n_hidden=N_LANES))
+    return Choice(found + own, (*features, ids.name), (*declared, ids.ids), replace(schema, n_hidden=N_LANES))
 
 
-def _checked(place: str, column: Column, declared: Declaration | None) -> Declaration | None:
+def _checked(place: str, column: Column, declared: Declaration | None) -> Declaration:
     """Return what a column is read as; one that cannot be read so is refused by its type, unless values may have decided it."""
     if declared is not None:
         only_gaps = column.inferred and column.holds is Holds.FRACTION  # frames hold a column of nothing but gaps as floats
@@ -135,15 +129,14 @@ def _checked(place: str, column: Column, declared: Declaration | None) -> Declar
                 f"got {column.kind}. {REMEDIES.get(column.holds, USUAL_REMEDY)}"
             )
         return declared
-    if column.inferred and column.holds is Holds.TEXT:
-        return TEXT_OF_NUMBERS
-    if not column.is_number:
+    is_number = column.holds in NUMBERS and not column.encoded
+    if not is_number and not (column.inferred and column.holds is Holds.TEXT):
         raise DataError(
             f"{place}: expected numbers in column {column.name!r}, got {column.kind}. Say what columns are, as in "
             'bounds={"age": (0, 120), "sex": Category(["f", "m"])} '
             "or in a file that 'cloister schema DATA' drafts, or name those with numbers; argument must be numeric."
         )
-    return None
+    return UNDECLARED
 
 
 def check_id_type(place: str, what: str, kind: str, holds: Holds) -> None:

@@ -9,6 +9,7 @@ or holds bytes that are no text. Imported by the files' backend.
 
 import csv
 import math
+import re
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import suppress
 from typing import Any, TypeAlias
@@ -17,12 +18,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv
 
-from cloister.columns import Declaration, Identifier, to_number
+from cloister.columns import Identifier, to_number
 from cloister.data._backend import Block, beside
-from cloister.data._columns import Declared
+from cloister.data._columns import Declared, ReadAs
 from cloister.data._decode import decode_arrow
 from cloister.data._formats import COMMA, POINT, RECORD_BYTES, RECORDS, UTF_8
-from cloister.data._ids import hash_arrow, utf_8_of
+from cloister.data._ids import utf_8_of
 from cloister.data._places import TextFile
 from cloister.data._records import WHOLE, Grammar, Records, find_cuts, read_records
 from cloister.data._values import doubles_of
@@ -131,12 +132,13 @@ class CsvReader:
         self._file = file
         self._dialect = file.dialect
         self._delimiter = mark = file.dialect.delimiter.encode()
+        self._fields = re.compile(rb'(?:"((?:[^"]++|"")*+)"|([^%b]*+))%b' % (re.escape(mark), re.escape(mark)))
         self._width = len(header)
         self._wanted = [header.index(name) for name in names]
         missing = b'""' + mark * (self._width - 1) + b"\n"
         self._grammar = Grammar(missing=missing, delimiter=mark, joins=file.dialect.rows == RECORDS)
-        self._declared = declared or (None,) * len(names)
-        self._has_words = any(isinstance(one, Identifier) or not (one is None or one.are_numbers) for one in self._declared)
+        self._declared = declared
+        self._has_words = not all(one.are_numbers for one in declared)
 
     def blocks(self, start: int = 0, stop: int = WHOLE, tosses: CoinStream | None = None) -> Iterator[Block]:
         """Yield blocks of raw rows, in the order of the records: of those in a range of bytes.
@@ -156,19 +158,11 @@ class CsvReader:
         """Return places between two records where the file may be cut into pieces."""
         return find_cuts(self._file, self._grammar, self._begin, stop, step)
 
-    def _read(self, column: pa.ChunkedArray, declared: Declaration | Identifier | None) -> Any:
-        encoding = self._dialect.encoding
-        if isinstance(declared, Identifier):
-            if encoding != UTF_8:  # bytes that are no text of the encoding are kept apart: no two of them become one
-                known = [None if one is None else utf_8_of(one, encoding) for one in column.to_pylist()]
-                return hash_arrow(pa.array(known, pa.binary()), declared)
-            return hash_arrow(column, declared)
-        if declared is None:
-            return self._numbers(column)
-        if declared.are_numbers:
+    def _read(self, column: pa.ChunkedArray, declared: ReadAs) -> Any:
+        if not isinstance(declared, Identifier) and declared.are_numbers:
             return declared.from_numbers(self._numbers(column))
-        if encoding != UTF_8:
-            column = pa.chunked_array([self._in_utf_8(chunk) for chunk in column.chunks], pa.binary())
+        if self._dialect.encoding != UTF_8:
+            column = pa.chunked_array([self._in_utf_8(chunk, declared) for chunk in column.chunks], pa.binary())
         return decode_arrow(column, declared)
 
     def _columns(self, records: Records) -> list[pa.ChunkedArray]:
@@ -176,24 +170,15 @@ class CsvReader:
         table = self._parse(records.data, len(records))
         if table is not None:
             return list(table.columns)
-        found = records.split()
-        parsed = iter(self._entries([one for one in found if b'"' in one]))
-        rows = [next(parsed) if b'"' in one else self._split(one) for one in found]
+        rows = [self._split(one) for one in records.split()]
         return [pa.chunked_array([[row[index] for row in rows]], pa.binary()) for index in range(len(self._wanted))]
 
     def _split(self, record: bytes) -> Entries:
         entries = record.split(self._delimiter)
+        if b'"' in record:  # of the two groups, the one that is not in the field is empty
+            found = self._fields.findall(record + self._delimiter)
+            entries = [quoted.replace(b'""', b'"') or plain for quoted, plain in found]
         return [entries[index] for index in self._wanted] if len(entries) == self._width else [None] * len(self._wanted)
-
-    def _entries(self, records: list[bytes]) -> list[Entries]:
-        """Return the wanted entries of records with quotes, halving them until those of another width stand alone."""
-        table = self._parse(b"".join(one + b"\n" for one in records), len(records))
-        if table is not None:
-            return list(zip(*(column.to_pylist() for column in table.columns), strict=True))
-        if len(records) == 1:
-            return [[None] * len(self._wanted)]
-        half = len(records) // 2
-        return self._entries(records[:half]) + self._entries(records[half:])
 
     def _parse(self, chunk: bytes, n_records: int) -> pa.Table | None:
         """Return the wanted entries if all records have as many as there are columns, otherwise None."""
@@ -235,9 +220,14 @@ class CsvReader:
         text = entry.decode(self._dialect.encoding, "replace")
         return text if self._dialect.decimal == POINT else text.replace(COMMA, POINT)
 
-    def _in_utf_8(self, chunk: pa.Array) -> pa.Array:
-        found = chunk.dictionary_encode()  # words come again and again
-        words = [word.decode(self._dialect.encoding, "replace").encode() for word in found.dictionary.to_pylist()]
+    def _in_utf_8(self, chunk: pa.Array, declared: ReadAs) -> pa.Array:
+        """Return words in UTF-8. Of ids, bytes that are no text of the encoding are kept apart: no two of them become one."""
+        found, encoding = chunk.dictionary_encode(), self._dialect.encoding  # words come again and again
+        is_id = isinstance(declared, Identifier)
+        words = [
+            utf_8_of(word, encoding) if is_id else word.decode(encoding, "replace").encode()
+            for word in found.dictionary.to_pylist()
+        ]
         return pa.array(words, pa.binary()).take(found.indices)
 
 

@@ -84,7 +84,7 @@ class DaskRows(Rows):
         *,
         size: int | None,
         client: Any = None,
-        declared: Declared = None,
+        declared: Declared = (),
         n_jobs: int = 1,
     ) -> None:
         super().__init__(schema)

@@ -3,8 +3,8 @@
 
 A declaration says what its values become. Here many of them are handed to it: each distinct one once, times in days since
 1970-01-01. A missing value is NaN. What a value becomes depends on the value and on the declaration alone, not on the library
-that holds it, nor on how its column is cut. No value raises an error or a warning. Imported by the readers of Arrow and pandas,
-here and on workers alike.
+that holds it, nor on how its column is cut. No value raises an error or a warning. Ids become their hashes instead. Imported by
+the readers, here and on workers alike.
 """
 
 import math
@@ -19,8 +19,10 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cloister.columns import Declaration, days_of, quiet, to_number
-from cloister.data._values import as_numbers
+from cloister.columns import Declaration, Identifier, days_of, quiet, to_number
+from cloister.data._columns import ReadAs
+from cloister.data._ids import hash_array, hash_arrow, hash_objects, missing_ids
+from cloister.data._values import as_numbers, is_text, read_entries
 
 Doubles: TypeAlias = npt.NDArray[np.float64]
 ReadValue: TypeAlias = Callable[[Any], float]
@@ -29,7 +31,7 @@ SECONDS_A_DAY = 86400
 PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 EPOCH = date(1970, 1, 1).toordinal()
 FIRST_DAY, LAST_DAY = date.min.toordinal() - EPOCH, date.max.toordinal() - EPOCH  # of the calendar that Python has
-VIEWS = {"string_view": pa.large_string(), "binary_view": pa.large_binary()}
+GAP = np.array([math.nan])
 DECIMAL_BITS = 128  # of the usual decimals of Arrow
 WHOLE_DIGITS = 19  # of a decimal that may be a whole number of 64 bits
 
@@ -37,15 +39,19 @@ WHOLE_DIGITS = 19  # of a decimal that may be a whole number of 64 bits
 # -- columns ---------------------------------------------------------------------------------------------------------------
 
 
-def decode_arrow(column: pa.ChunkedArray, declared: Declaration) -> Doubles:
+def decode_arrow(column: pa.ChunkedArray, declared: ReadAs) -> Doubles:
     """Return a column of Arrow; one whose type holds no single values is missing throughout."""
+    if isinstance(declared, Identifier):
+        return hash_arrow(column, declared)
     parts = [_decode_chunk(chunk, declared) for chunk in column.chunks]
     return np.concatenate([np.empty(0), *parts])
 
 
 @quiet
-def decode_array(array: npt.NDArray[Any], declared: Declaration) -> Doubles:
+def decode_array(array: npt.NDArray[Any], declared: ReadAs) -> Doubles:
     """Return a column of NumPy: by its type, or value by value where that is no type of numbers or times."""
+    if isinstance(declared, Identifier):
+        return hash_array(array, declared)
     kind = array.dtype.kind
     if kind == "M":
         return declared.from_days(_days_of_datetimes(array))
@@ -58,8 +64,10 @@ def decode_array(array: npt.NDArray[Any], declared: Declaration) -> Doubles:
 
 
 @quiet
-def decode_objects(values: Iterable[Any], declared: Declaration) -> Doubles:
+def decode_objects(values: Iterable[Any], declared: ReadAs) -> Doubles:
     """Return Python objects, each read by itself."""
+    if isinstance(declared, Identifier):
+        return hash_objects(values, declared)
     read: ReadValue = to_number if declared.are_numbers else partial(_read, declared)
     known: dict[str, float] = {}  # words come again and again
 
@@ -76,15 +84,16 @@ def decode_objects(values: Iterable[Any], declared: Declaration) -> Doubles:
     return declared.from_numbers(np.fromiter(map(one, values), dtype=np.float64))
 
 
-def decode_moments(ticks: npt.NDArray[Any], unit: str, missing: npt.NDArray[np.bool_], declared: Declaration) -> Doubles:
-    """Return times that are counted in a unit ("s", "ms", "us" or "ns") since 1970-01-01 in UTC."""
+def decode_moments(ticks: npt.NDArray[Any], unit: str, missing: npt.NDArray[np.bool_], declared: ReadAs) -> Doubles:
+    """Return times that are counted in a unit ("s", "ms", "us" or "ns") since 1970-01-01 in UTC; none of them is an id."""
+    if isinstance(declared, Identifier):
+        return missing_ids(len(ticks), declared)
     return declared.from_days(_days_of_ticks(ticks.astype(np.int64), PER_SECOND[unit], missing))
 
 
-def spread_doubles(doubles: Doubles, places: npt.NDArray[Any]) -> Doubles:
-    """Return the double at each place; the place -1 is a missing value."""
-    found: Doubles = np.append(doubles, math.nan)[places]
-    return found
+def gap_of(declared: ReadAs) -> Doubles:
+    """Return what stands for one missing value."""
+    return missing_ids(1, declared) if isinstance(declared, Identifier) else GAP
 
 
 # -- chunks of Arrow -------------------------------------------------------------------------------------------------------
@@ -93,11 +102,7 @@ def spread_doubles(doubles: Doubles, places: npt.NDArray[Any]) -> Doubles:
 def _decode_chunk(chunk: pa.Array, declared: Declaration) -> Doubles:
     kind = chunk.type
     if pa.types.is_dictionary(kind):
-        places, entries = places_of(chunk), chunk.dictionary
-        if len(entries) > len(chunk):  # a few rows of many: most entries are not theirs
-            used, places = np.unique(places, return_inverse=True)
-            return _decode_chunk(without_views(entries).take(pa.array(used, mask=used < 0)), declared)[places.ravel()]
-        return spread_doubles(_decode_chunk(entries, declared), places)
+        return read_entries(chunk, partial(_decode_chunk, declared=declared), GAP)
     if pa.types.is_date(kind) or pa.types.is_timestamp(kind):
         missing = np.asarray(chunk.is_null().to_numpy(zero_copy_only=False))
         is_32 = pa.types.is_date32(kind)
@@ -106,36 +111,22 @@ def _decode_chunk(chunk: pa.Array, declared: Declaration) -> Doubles:
         if pa.types.is_date(kind):
             return declared.from_days(_known_days(ticks if is_32 else ticks // (SECONDS_A_DAY * 1000), missing))
         return decode_moments(ticks, kind.unit, missing, declared)
+    numbers = (pa.types.is_integer, pa.types.is_floating, pa.types.is_boolean, pa.types.is_decimal)
     if is_text(kind):
         # As bytes, because Arrow does not check that text is text, and reading one value that is none would raise an error.
-        encoded = pc.cast(chunk, pa.large_binary()).dictionary_encode()
-        entries = encoded.dictionary.to_pylist()
-        texts = (None if entry is None else entry.decode("utf-8", "replace") for entry in entries)
-        return spread_doubles(decode_objects(texts, declared), places_of(encoded))
-    numbers = (pa.types.is_integer, pa.types.is_floating, pa.types.is_boolean, pa.types.is_decimal)
-    if not any(is_kind(kind) for is_kind in numbers):
+        chunk = pc.cast(chunk, pa.large_binary())
+    elif not any(is_kind(kind) for is_kind in numbers):
         return np.full(len(chunk), math.nan)
-    if declared.are_numbers:
+    elif declared.are_numbers:
         return declared.from_numbers(np.asarray(pc.cast(chunk, pa.float64(), safe=False).to_numpy(zero_copy_only=False)))
-    if pa.types.is_decimal(kind) and kind.bit_width < DECIMAL_BITS:  # Arrow has no dictionaries of these
+    elif pa.types.is_decimal(kind) and kind.bit_width < DECIMAL_BITS:  # Arrow has no dictionaries of these
         chunk = chunk.cast(pa.decimal128(kind.precision, kind.scale))
-    encoded = chunk.dictionary_encode()
-    return spread_doubles(decode_objects(encoded.dictionary.to_pylist(), declared), places_of(encoded))
+    return read_entries(chunk.dictionary_encode(), partial(_decode_entries, declared=declared), GAP)
 
 
-def without_views(values: Any) -> Any:
-    """Return a column, or a part of one, in a form that Arrow can take values from: from views of text it cannot."""
-    return values.cast(VIEWS[str(values.type)]) if str(values.type) in VIEWS else values
-
-
-def places_of(chunk: pa.DictionaryArray) -> npt.NDArray[np.int64]:
-    """Return where in its dictionary each value stands; -1 where it is missing."""
-    return np.asarray(chunk.indices.cast(pa.int64()).fill_null(-1).to_numpy(zero_copy_only=False))
-
-
-def is_text(kind: pa.DataType) -> bool:
-    """Whether a type holds text, or bytes, which may be text that was not checked."""
-    return any(name in str(kind) for name in ("string", "binary")) and not pa.types.is_nested(kind)
+def _decode_entries(entries: pa.Array, declared: Declaration) -> Doubles:
+    values = entries.to_pylist()
+    return decode_objects((one.decode("utf-8", "replace") if isinstance(one, bytes) else one for one in values), declared)
 
 
 # -- times -----------------------------------------------------------------------------------------------------------------

@@ -232,9 +232,7 @@ def _describe_text(where: str, place: Place, found: Format, dialect: Dialect, co
         )
     size = place.size()
     stop, n_bytes = (size, size) if found.compression is None else (WHOLE, size * SHRUNK)
-    return _Description(
-        columns=[Column(name, "text", is_number=True) for name in names], format=found, stop=stop, n_bytes=n_bytes
-    )
+    return _Description(columns=[Column(name, "text") for name in names], format=found, stop=stop, n_bytes=n_bytes)
 
 
 def _describe_parquet(place: Place, found: Format) -> _Description:

@@ -20,7 +20,7 @@ from cloister.data._backend import Block, MemoryRows, explained
 from cloister.data._columns import IdValues, check_id_array, check_id_type
 from cloister.data._id_hash import LANES
 from cloister.data._ids import hash_array, hash_arrow, hash_objects
-from cloister.data._pandas import describe_column, hash_series
+from cloister.data._pandas import decode_series, describe_column
 from cloister.data._table import holds_of
 from cloister.exceptions import DataError
 
@@ -53,7 +53,7 @@ def hash_given(where: str, values: Any, ids: Identifier) -> npt.NDArray[np.float
     if series is not None:
         described = describe_column("", series.dtype)
         check_id_type(f"{where}.privacy_unit", "the series", described.kind, described.holds)
-        return hash_series(series, ids)
+        return decode_series(series, ids)
     column = None if isinstance(values, np.ndarray) else _as_column(where, values)
     if column is not None:
         check_id_type(f"{where}.privacy_unit", "the column", str(column.type), holds_of(column.type))

@@ -19,8 +19,9 @@ Each id is read by itself: no type is inferred over several, and no value raises
 
 import math
 import numbers
-from collections.abc import Sequence
+from collections.abc import Iterable
 from decimal import Decimal
+from functools import partial
 from itertools import islice
 from typing import Any, TypeAlias
 from uuid import UUID
@@ -31,9 +32,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cloister.columns import Identifier, quiet
-from cloister.data._decode import is_text, places_of, without_views
 from cloister.data._id_hash import LANES, hash_bytes
-from cloister.data._values import DOUBLE
+from cloister.data._values import DOUBLE, is_text, read_entries, without_views
 
 Lanes: TypeAlias = npt.NDArray[np.float64]  # (n_ids, 2)
 
@@ -69,7 +69,7 @@ def hash_arrow(column: pa.ChunkedArray | pa.Array, ids: Identifier) -> Lanes:
 def hash_array(array: npt.NDArray[Any], ids: Identifier) -> Lanes:
     """Return the lanes of a column of NumPy: by its type, or value by value where that is no type of numbers."""
     if isinstance(array, np.ma.MaskedArray):
-        return masked(hash_array(np.ma.getdata(array), ids), np.ma.getmaskarray(array), ids)
+        return np.where(np.ma.getmaskarray(array)[:, None], missing_ids(1, ids), hash_array(np.ma.getdata(array), ids))
     kind = array.dtype.kind
     if kind in "iub" or (kind == "f" and array.dtype.itemsize <= DOUBLE):
         return hash_arrow(pa.array(array.astype(array.dtype.newbyteorder("="), copy=False)), ids)
@@ -77,7 +77,7 @@ def hash_array(array: npt.NDArray[Any], ids: Identifier) -> Lanes:
 
 
 @quiet
-def hash_objects(values: Sequence[Any] | npt.NDArray[Any], ids: Identifier) -> Lanes:
+def hash_objects(values: Iterable[Any], ids: Identifier) -> Lanes:
     """Return the lanes of Python objects, each read by itself."""
     left, parts = iter(values), [np.empty((0, LANES))]
     while some := [_bytes_of(value) for value in islice(left, SLICE)]:
@@ -88,17 +88,6 @@ def hash_objects(values: Sequence[Any] | npt.NDArray[Any], ids: Identifier) -> L
 def missing_ids(count: int, ids: Identifier) -> Lanes:
     """Return the lanes of rows without an id."""
     return np.broadcast_to(_hash_text(pa.array([MISSING], pa.large_binary()), ids), (count, LANES))
-
-
-def masked(lanes: Lanes, missing: npt.NDArray[np.bool_], ids: Identifier) -> Lanes:
-    """Return the lanes, with those of a missing id where there is none."""
-    return np.where(missing[:, None], missing_ids(1, ids), lanes)
-
-
-def spread_ids(lanes: Lanes, places: npt.NDArray[Any], ids: Identifier) -> Lanes:
-    """Return the lanes at each place; at the place -1 there is no id."""
-    found: Lanes = np.concatenate([lanes, missing_ids(1, ids)])[places]
-    return found
 
 
 def utf_8_of(entry: bytes, encoding: str) -> bytes:
@@ -115,10 +104,7 @@ def utf_8_of(entry: bytes, encoding: str) -> bytes:
 def _hash_chunk(chunk: pa.Array, ids: Identifier) -> Lanes:
     kind = chunk.type
     if pa.types.is_dictionary(kind):
-        entries = without_views(chunk.dictionary)
-        if len(entries) <= len(chunk):
-            return spread_ids(hash_arrow(entries, ids), places_of(chunk), ids)
-        return hash_arrow(entries.take(chunk.indices), ids)  # a few rows of many: most entries are not theirs
+        return read_entries(chunk, partial(hash_arrow, ids=ids), missing_ids(1, ids))
     if getattr(kind, "extension_name", None) == UUID_TYPE:
         return hash_objects(chunk.to_pylist(), ids)
     if pa.types.is_integer(kind) or pa.types.is_boolean(kind):

@@ -14,16 +14,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from cloister.columns import Declaration, Identifier
+from cloister.columns import Identifier
 from cloister.data._backend import Block, beside
-from cloister.data._columns import Declared
+from cloister.data._columns import Declared, ReadAs
 from cloister.data._csv import BYTE_ORDER_MARK
 from cloister.data._decode import decode_objects
 from cloister.data._formats import UTF_8
-from cloister.data._ids import hash_objects
 from cloister.data._places import TextFile
 from cloister.data._records import WHOLE, Grammar, find_cuts, read_records
-from cloister.data._values import doubles_of
 from cloister.privacy import CoinStream
 
 JSON_LINES = Grammar(missing=b"{}\n")
@@ -38,7 +36,7 @@ class JsonReader:
         self._file = file
         self._encoding = file.dialect.encoding
         self._names = names
-        self._declared = declared or (None,) * len(names)
+        self._declared = declared
 
     def blocks(self, start: int = 0, stop: int = WHOLE, tosses: CoinStream | None = None) -> Iterator[Block]:
         """Yield blocks of raw rows, in the order of the lines: of those in a range of bytes.
@@ -50,15 +48,10 @@ class JsonReader:
             found = [_object(line, self._encoding) for line in lines]
             yield beside([self._read(*each, found, lines) for each in zip(self._names, self._declared, strict=True)])
 
-    def _read(
-        self, name: str, declared: Declaration | Identifier | None, found: list[dict[str, Any]], lines: list[bytes]
-    ) -> npt.NDArray[np.float64]:
+    def _read(self, name: str, declared: ReadAs, found: list[dict[str, Any]], lines: list[bytes]) -> npt.NDArray[np.float64]:
         values = [row.get(name) for row in found]
-        if declared is None:
-            return doubles_of(values, (len(values),))
         if isinstance(declared, Identifier):
-            exact = (_exact(value, line, name, self._encoding) for value, line in zip(values, lines, strict=True))
-            return hash_objects(list(exact), declared)
+            values = [_exact(value, line, name, self._encoding) for value, line in zip(values, lines, strict=True)]
         return decode_objects(values, declared)
 
     def texts(self) -> Iterator[tuple[str, ...]]:

@@ -137,12 +137,17 @@ def open_rows(
             )
         files = find_files(where, os.fspath(data), columns, ids=ids, text=text)
         opened = cast(Rows, chosen.load().open_files(where, files, scheduler=scheduler, n_jobs=jobs))
-        return _noted(opened, columns, privacy_unit)
-    refuse_options(where, text, "data in memory")
-    if chosen.library is not None:
-        validate.refuse(f"{where}.engine", "files to read with it", type(data).__name__, remedy="Leave it out, or pass a path.")
-    own = next(one for one in ENGINES.values() if one.holds(type(data)))
-    opened = _noted(cast(Rows, own.load().open_collection(where, data, columns, n_jobs=jobs, ids=ids)), columns, privacy_unit)
+    else:
+        refuse_options(where, text, "data in memory")
+        if chosen.library is not None:
+            remedy = "Leave it out, or pass a path."
+            validate.refuse(f"{where}.engine", "files to read with it", type(data).__name__, remedy=remedy)
+        own = next(one for one in ENGINES.values() if one.holds(type(data)))
+        opened = cast(Rows, own.load().open_collection(where, data, columns, n_jobs=jobs, ids=ids))
+    if isinstance(columns, Mapping):
+        opened.declared = tuple(columns.values())
+    if privacy_unit is not None:
+        opened.privacy_unit = privacy_unit if isinstance(privacy_unit, str) else ""
     if isinstance(data, np.ndarray | list | tuple):
         arrays = [data] if isinstance(data, np.ndarray) else [one for one in data if issubclass(type(one), np.ndarray)]
         # By attribute, not by class: a masked array of scaled rows has what they have.
@@ -202,15 +207,6 @@ def _read_privacy_unit(
         remedy = f"Leave {privacy_unit!r} out of columns and bounds, or name another column in privacy_unit."
         validate.refuse(f"{where}.privacy_unit", "a column that is none of those to cluster by", privacy_unit, remedy=remedy)
     return IdColumn(privacy_unit, ids if read else None)
-
-
-def _noted(rows: Rows, columns: Chosen, privacy_unit: Any) -> Rows:
-    """Return the rows with a note of what their columns were declared to be, and of which one says whose they are."""
-    if isinstance(columns, Mapping):
-        rows.declared = tuple(columns.values())
-    if privacy_unit is not None:
-        rows.privacy_unit = privacy_unit if isinstance(privacy_unit, str) else ""
-    return rows
 
 
 # -- the engine of this process --------------------------------------------------------------------------------------------

@@ -11,13 +11,12 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from cloister.columns import Declaration, Identifier, IntArray
+from cloister.columns import IntArray
 from cloister.data._backend import Block, MemoryRows, beside
-from cloister.data._columns import Chosen, Column, Declared, Holds, IdColumn, choose_columns
-from cloister.data._decode import decode_array, decode_arrow, decode_moments, decode_objects, spread_doubles
-from cloister.data._ids import hash_array, hash_arrow, hash_objects, masked, spread_ids
-from cloister.data._table import cast_to_doubles, holds_of, is_number
-from cloister.data._values import as_numbers
+from cloister.data._columns import NUMBERS, Chosen, Column, Declared, Holds, IdColumn, ReadAs, choose_columns
+from cloister.data._decode import decode_array, decode_arrow, decode_moments, decode_objects, gap_of
+from cloister.data._table import cast_to_doubles, holds_of
+from cloister.data._values import as_numbers, spread
 
 Values: TypeAlias = npt.NDArray[Any] | pa.ChunkedArray
 
@@ -38,8 +37,8 @@ class FrameRows(MemoryRows):
         table = [describe_column(name, dtype) for name, dtype in zip(frame.columns, frame.dtypes, strict=True)]
         chosen = choose_columns(where, table, columns, ids=ids)
         super().__init__(len(frame), chosen.schema, n_jobs)
-        declared = chosen.declared or [None] * len(chosen.places)
-        self._columns = [_values(frame.iloc[:, index], one) for index, one in zip(chosen.places, declared, strict=True)]
+        pairs = zip(chosen.places, chosen.declared, strict=True)
+        self._columns = [_read(frame.iloc[:, index], one) for index, one in pairs]
 
     def some(self, which: slice | IntArray) -> Block:
         return beside([_some(column, which) for column in self._columns])
@@ -47,55 +46,29 @@ class FrameRows(MemoryRows):
 
 def describe_column(name: object, dtype: Any) -> Column:
     """Say what a column of a pandas type holds; one of Python objects might hold anything, hence also numbers."""
-    if isinstance(dtype, np.dtype):
-        kind = dtype.kind
-        return Column(str(name), str(dtype), kind in "fiubO", HOLDS.get(kind, Holds.OTHER), inferred=True)
-    if hasattr(dtype, "pyarrow_dtype"):
-        kind = dtype.pyarrow_dtype
-        return Column(str(name), str(dtype), is_number(kind), holds_of(kind), inferred=True)
-    if _is_nullable_number(dtype):
-        return Column(str(name), str(dtype), is_number=True, holds=HOLDS[dtype.kind], inferred=True)
-    # Of a categorical, the categories may come from rows: they decide nothing.
-    kinds = {"storage": Holds.TEXT, "tz": Holds.TIME, "categories": Holds.ANYTHING}
-    holds = next((found for mark, found in kinds.items() if hasattr(dtype, mark)), Holds.OTHER)
-    return Column(str(name), str(dtype), is_number=False, holds=holds, inferred=True)
+    encoded = False
+    if isinstance(dtype, np.dtype) or _is_nullable_number(dtype):
+        holds = HOLDS.get(dtype.kind, Holds.OTHER)
+    elif hasattr(dtype, "pyarrow_dtype"):
+        holds, encoded = holds_of(dtype.pyarrow_dtype), pa.types.is_dictionary(dtype.pyarrow_dtype)
+    else:
+        # Of a categorical, the categories may come from rows: they decide nothing.
+        kinds = {"storage": Holds.TEXT, "tz": Holds.TIME, "categories": Holds.ANYTHING}
+        holds = next((found for mark, found in kinds.items() if hasattr(dtype, mark)), Holds.OTHER)
+        encoded = hasattr(dtype, "categories")
+    return Column(str(name), str(dtype), holds, inferred=True, encoded=encoded)
 
 
-def matrix_of_frame(frame: Any, declared: Declared = None) -> Block:
+def matrix_of_frame(frame: Any, declared: Declared) -> Block:
     """Return all columns of a part of a larger frame; one of another type than was declared is read value by value."""
-    if not frame.shape[1]:
-        return np.empty(frame.shape)
-    kinds = declared or [None] * frame.shape[1]
-    return beside([_some(_values(frame.iloc[:, index], one), slice(None)) for index, one in enumerate(kinds)])
+    return beside([_some(_read(frame.iloc[:, index], one), slice(None)) for index, one in enumerate(declared)])
 
 
-def hash_series(series: Any, ids: Identifier) -> npt.NDArray[np.float64]:
-    """Return a column of ids as their hash: by its type where pandas has one for it, otherwise value by value."""
-    dtype = series.dtype
-    if isinstance(dtype, np.dtype):
-        return hash_array(series.to_numpy(), ids)
-    if hasattr(dtype, "pyarrow_dtype") or getattr(dtype, "storage", None) == "pyarrow":
-        return hash_arrow(pa.chunked_array(series.array.__arrow_array__()), ids)
-    if hasattr(dtype, "categories"):
-        codes, categories = series.cat.codes.to_numpy(), dtype.categories
-        if len(categories) <= len(series):
-            return spread_ids(hash_series(categories.to_series(), ids), codes, ids)
-        return masked(hash_series(categories.take(codes).to_series(), ids), codes < 0, ids)  # a few rows of many
-    if _is_nullable_number(dtype):
-        return masked(hash_array(series.to_numpy(dtype=dtype.numpy_dtype, na_value=0), ids), series.isna().to_numpy(), ids)
-    return hash_objects(series.to_numpy(dtype=object), ids)
-
-
-def _values(series: Any, declared: Declaration | Identifier | None = None) -> Values:
-    """Return a column as NumPy or Arrow numbers, or decoded as it is declared; ids as two columns."""
-    if isinstance(declared, Identifier):
-        return hash_series(series, declared)
-    dtype = series.dtype
-    holds_numbers = describe_column("", dtype).is_number
-    if declared is not None and not (declared.as_is and holds_numbers):
-        return _decode(series, declared)
-    if not holds_numbers:
-        return as_numbers(series.to_numpy(dtype=object))
+def _read(series: Any, declared: ReadAs) -> Values:
+    """Return a column as NumPy or Arrow numbers, or decoded as it is declared."""
+    dtype, described = series.dtype, describe_column("", series.dtype)
+    if not (declared.as_is and described.holds in NUMBERS and not described.encoded):
+        return decode_series(series, declared)
     if hasattr(dtype, "pyarrow_dtype"):
         return pa.chunked_array(series.array.__arrow_array__())
     if not isinstance(dtype, np.dtype):
@@ -103,21 +76,24 @@ def _values(series: Any, declared: Declaration | Identifier | None = None) -> Va
     return as_numbers(series.to_numpy())
 
 
-def _decode(series: Any, declared: Declaration) -> npt.NDArray[np.float64]:
+def decode_series(series: Any, declared: ReadAs) -> npt.NDArray[np.float64]:
     """Return a column as it is declared: by its type where pandas has one for it, otherwise value by value."""
     dtype = series.dtype
     if isinstance(dtype, np.dtype):
         return decode_array(series.to_numpy(), declared)
     if hasattr(dtype, "pyarrow_dtype") or getattr(dtype, "storage", None) == "pyarrow":
         return decode_arrow(pa.chunked_array(series.array.__arrow_array__()), declared)
+    missing = series.isna().to_numpy()
     if hasattr(dtype, "tz"):
-        missing = series.isna().to_numpy()
         return decode_moments(np.asarray(series.array.view("i8")), dtype.unit, missing, declared)
     if hasattr(dtype, "categories"):
-        return spread_doubles(_decode(dtype.categories.to_series(), declared), series.cat.codes.to_numpy())
+        places, entries = series.cat.codes.to_numpy(), dtype.categories
+        if len(entries) > len(series):  # a few rows of many: most entries are not theirs
+            places, entries = np.where(missing, -1, np.arange(len(series))), entries.take(places)
+        return spread(decode_series(entries.to_series(), declared), places, gap_of(declared))
     if _is_nullable_number(dtype):
         known = decode_array(series.to_numpy(dtype=dtype.numpy_dtype, na_value=0), declared)
-        return np.where(series.isna().to_numpy(), np.nan, known)
+        return spread(known, np.where(missing, -1, np.arange(len(known))), gap_of(declared))
     return decode_objects(series.to_numpy(dtype=object), declared)
 
 

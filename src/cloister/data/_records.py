@@ -7,7 +7,7 @@ record begins is malformed: it is a row by itself, and reading goes on with the 
 
 So a line with an even number of quotes is a row by itself wherever a record may begin, well formed or not. One with an odd
 number opens a field that only the next such line can close: the two and all lines between them are one record if every quote in
-them is well placed. That is decided for all lines at once, and rows are the same wherever the text is cut between two records.
+them is well placed. No line is looked at more than twice, and rows are the same wherever the text is cut between two records.
 
 What is longer than ``RECORD_BYTES`` is a row of missing values, and is never in memory as a whole.
 """
@@ -201,40 +201,27 @@ def _cut(text: _Text, grammar: Grammar) -> _Stretch:
         if opens.all() and _may_close(data, turns[1::2], grammar.delimiter).all():
             ends = breaks[outside] + 1
             return _Stretch(text.at, text.data[: ends[-1]], ends)
-    counts = np.diff(until, prepend=0)
-    is_end, alone = _join_lines(until, _misplaced(data, quotes, counts, grammar.delimiter), grammar, ended=text.ended)
-    ends = breaks[: len(is_end)][is_end] + 1
-    return _Stretch(text.at, text.data[: ends[-1] if len(ends) else 0], ends, alone[is_end])
+    return _cut_one_by_one(text, size, *_patterns(grammar.delimiter, grammar.joins))
 
 
-def _misplaced(data: Bytes, quotes: Places, counts: Places, delimiter: bytes) -> tuple[Bools, Bools]:
-    """Return which quotes are misplaced where a record begins with their line, and which where the line begins in quotes."""
-    number = np.arange(len(quotes)) - np.repeat(np.cumsum(counts) - counts, counts)  # in the line
-    opens, closes = _may_open(data, quotes, delimiter, NEWLINE), _may_close(data, quotes, delimiter)
-    is_second = number & 1 == 1
-    return ~np.where(is_second, closes, opens), ~np.where(is_second, opens, closes)
+def _cut_one_by_one(text: _Text, size: int, record: re.Pattern[bytes], opened: re.Pattern[bytes]) -> _Stretch:
+    """Return the same where some quotes are misplaced: a line where no record begins is malformed."""
+    ends, alone = [0], list[bool]()
+    while ends[-1] < size:
+        found = record.match(text.data, ends[-1], size)
+        if found is None and not text.ended and opened.match(text.data, ends[-1], size):
+            break
+        ends.append(found.end() if found else text.data.index(b"\n", ends[-1]) + 1)
+        alone.append(found is None)
+    return _Stretch(text.at, text.data[: ends[-1]], np.array(ends[1:], dtype=np.int64), np.array(alone, dtype=bool))
 
 
-def _join_lines(until: Places, misplaced: tuple[Bools, Bools], grammar: Grammar, *, ended: bool) -> tuple[Bools, Bools]:
-    """Return which lines end a record, and which are malformed, from how many quotes there are before the end of each."""
-    wrong, wrong_inside = (np.append(0, np.cumsum(one))[until] for one in misplaced)
-    odd = np.flatnonzero(np.diff(until, prepend=0) & 1)
-    alone, depth = np.diff(wrong, prepend=0) > 0, np.zeros(len(until), dtype=np.int64)
-    fits = ~alone[odd] & (np.diff(wrong_inside[odd], append=wrong_inside[-1]) == 0)  # with all lines up to the next odd one
-    opening = _every_other(fits & grammar.joins)
-    n_known = int(odd[-1]) if opening[-1:].any() and not ended else len(until)
-    opening[-1:] = False
-    closing = np.append(False, opening)[: len(odd)]
-    depth[odd[opening]], depth[odd[closing]], alone[odd] = 1, -1, ~closing
-    return (np.cumsum(depth) == 0)[:n_known], alone[:n_known]
-
-
-def _every_other(fits: Bools) -> Bools:
-    """Return every other one of each run, from its first one on."""
-    number = np.arange(len(fits))
-    first = np.maximum.accumulate(np.where(fits, 0, number + 1))
-    chosen: Bools = fits & ((number - first) & 1 == 0)
-    return chosen
+@lru_cache(maxsize=16)
+def _patterns(delimiter: bytes, joins: bool) -> tuple[re.Pattern[bytes], re.Pattern[bytes]]:
+    """Return the pattern of a record, and that of one whose end is not in the text."""
+    mark, inside = re.escape(delimiter), rb'(?:[^"]++|"")*+' if joins else rb'(?:[^"\n]++|"")*+'
+    field = rb'(?:"%b"|[^"\n%b]*+)' % (inside, mark)
+    return re.compile(rb"%b(?:%b%b)*+\r?\n" % (field, mark, field)), re.compile(rb'(?:%b%b)*+"%b\Z' % (field, mark, inside))
 
 
 def _may_open(data: Bytes, quotes: Places, delimiter: bytes, before: int) -> Bools:

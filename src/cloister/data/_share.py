@@ -131,7 +131,7 @@ def keep_freed_memory() -> None:
 # -- reading ---------------------------------------------------------------------------------------------------------------
 
 
-def _matrix(where: str, part: Any, declared: Declared = None) -> Block:
+def _matrix(where: str, part: Any, declared: Declared = ()) -> Block:
     """Return a part of the rows as a matrix. Of a frame, `declared` says what its columns are.
 
     The type of a part may have been inferred from its rows: one that was not declared is read value by value, not refused.
@@ -153,7 +153,7 @@ def _blocks(where: str, part: Any, declared: Declared) -> Iterator[Block]:
 
 
 @_without_errors
-def hold(where: str, part: Any, *, declared: Declared = None) -> Block:
+def hold(where: str, part: Any, *, declared: Declared = ()) -> Block:
     """Return a part of the rows as a matrix, to be kept in memory."""
     return _matrix(where, part, declared)
 
@@ -182,7 +182,7 @@ def fold_blocks(blocks: Iterable[Block], kernel: Kernel, width: int) -> Integers
 
 
 @_without_errors
-def share_of(where: str, part: Any, packed: bytes, width: int, *, declared: Declared = None) -> Share:
+def share_of(where: str, part: Any, packed: bytes, width: int, *, declared: Declared = ()) -> Share:
     """Return what one part of the rows answers."""
     rows = part if isinstance(part, Piece) else _matrix(where, part, declared)
     blocks = rows.blocks() if isinstance(rows, Piece) else slices(rows, block_rows(width))
@@ -201,7 +201,7 @@ def join_shares(shares: list[Share | Failure], packed: bytes) -> Share | Failure
 
 
 @_without_errors
-def draw_part(where: str, part: Any, coins: Coins, number: int, *, declared: Declared = None) -> Sampled:
+def draw_part(where: str, part: Any, coins: Coins, number: int, *, declared: Declared = ()) -> Sampled:
     """Return the rows of a part whose coins show heads; the others are not read. `number` is that of the part."""
     if isinstance(part, Sampled):
         return part.draw(coins)
@@ -232,7 +232,7 @@ def count_ranges(*, n_cores: int, n_parts: int, size: int | None) -> int:
     return min(N_BUCKETS, max(1, n_cores, enough))
 
 
-def deal_part(where: str, part: Any, n_ranges: int, width: int, *, declared: Declared = None) -> list[Block | Failure]:
+def deal_part(where: str, part: Any, n_ranges: int, width: int, *, declared: Declared = ()) -> list[Block | Failure]:
     """Return a part of the rows by range."""
     dealt = _deal(where, part, n_ranges, width, declared)
     return [dealt] * n_ranges if isinstance(dealt, Failure) else dealt
@@ -254,7 +254,7 @@ def choose_range(where: str, dealt: Sequence[Block | Failure], bounding: Boundin
 
 
 @_without_errors
-def shuffle_part(where: str, part: Any, shuffle: Shuffle, *, declared: Declared = None) -> None:
+def shuffle_part(where: str, part: Any, shuffle: Shuffle, *, declared: Declared = ()) -> None:
     """Bring a part of the rows to where this process collects them."""
     for block in _blocks(where, part, declared):
         shuffle.add(split_by_bucket(block))

@@ -15,7 +15,6 @@ from functools import partial, reduce
 from operator import methodcaller
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 
 from cloister.data._backend import (
@@ -43,7 +42,6 @@ from cloister.data._table import to_matrix
 from cloister.exceptions import DataError
 from cloister.privacy import Coins
 
-NUMBERS = {"boolean", "byte", "decimal", "double", "float", "integer", "long", "short", "void"}  # void: nothing but nulls
 HOLDS = {
     "boolean": Holds.BOOL,
     **dict.fromkeys(("byte", "integer", "long", "short"), Holds.INTEGER),
@@ -51,7 +49,7 @@ HOLDS = {
     **dict.fromkeys(("string", "char", "varchar"), Holds.TEXT),
     **dict.fromkeys(("date", "timestamp", "timestamp_ntz"), Holds.TIME),
     "binary": Holds.BYTES,
-    "void": Holds.ANYTHING,
+    "void": Holds.ANYTHING,  # nothing but nulls
 }
 NEVER_NULL = (Holds.BOOL, Holds.INTEGER, Holds.TIME)  # where a field says so
 FEW_PARTITIONS, FEW_BYTES = 16, 1 << 25  # up to where the driver joins all answers itself
@@ -208,14 +206,12 @@ class _FramePartitions:
 
     def shares(self, question: Any, n_features: int) -> Any:
         """Return what each partition answers."""
-        answers = self._frame.mapInArrow(partial(_fold_batches, question, n_features, self._declared), "integers binary")
-        return answers.rdd.map(_first)
+        return _in_python(self._frame, partial(_fold_batches, question, n_features, self._declared))
 
     def blocks(self, n_features: int) -> Any:
         """Return the rows as matrices, in the form in which they are kept."""
         # Once more through Python: matrices are pickled as they lie in memory, and then read much faster than rows.
-        packed = self._frame.mapInArrow(partial(_pack_batches, n_features, self._declared), "block binary")
-        return packed.rdd.map(lambda row: np.frombuffer(row[0]).reshape(-1, n_features))
+        return _in_python(self._frame, partial(_gather, n_features, self._declared))
 
     def drawn(self, coins: Coins, n_features: int) -> Any:
         """Return a sample of each partition."""
@@ -223,7 +219,7 @@ class _FramePartitions:
 
         # The number comes with the rows: that of the task would be another one where a lost partition is drawn again.
         numbered = self._frame.select("*", spark_partition_id().alias("partition"))
-        return numbered.mapInArrow(partial(_draw_batches, coins, self._declared), "part binary").rdd.map(_first)
+        return _in_python(numbered, partial(_draw_batches, coins, self._declared))
 
 
 class _FilePartitions:
@@ -294,7 +290,7 @@ def _describe(field: Any) -> Column:
     kind = field.dataType.typeName()
     holds = HOLDS.get(kind, Holds.OTHER)
     never = not field.nullable and (holds in NEVER_NULL or kind == "decimal")
-    return Column(field.name, field.dataType.simpleString(), kind in NUMBERS, holds, nullable=not never)
+    return Column(field.name, field.dataType.simpleString(), holds, nullable=not never)
 
 
 # -- what runs on executors ------------------------------------------------------------------------------------------------
@@ -318,16 +314,18 @@ def _matrices(blocks: Iterable[Block | Sampled]) -> Iterator[Block]:
             yield block
 
 
-def _fold_batches(
-    question: Any, n_features: int, declared: Declared, batches: Iterable[pa.RecordBatch]
-) -> Iterator[pa.RecordBatch]:
-    integers = fold_blocks(_gather(batches, n_features, declared), unpack(question.value), n_features)
-    yield pa.record_batch({"integers": pa.array([pickle.dumps(integers)], pa.binary())})
+def _in_python(frame: Any, work: Callable[[Iterable[pa.RecordBatch]], Iterator[Any]]) -> Any:
+    """Return what work makes of the batches of each partition of a frame: pickled, on its way through Spark."""
+
+    def pickled(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for found in work(batches):
+            yield pa.record_batch({"found": pa.array([pickle.dumps(found, pickle.HIGHEST_PROTOCOL)], pa.binary())})
+
+    return frame.mapInArrow(pickled, "found binary").rdd.map(_first)
 
 
-def _pack_batches(n_features: int, declared: Declared, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    for block in _gather(batches, n_features, declared):
-        yield pa.record_batch({"block": pa.array([block.tobytes()], pa.binary())})
+def _fold_batches(question: Any, n_features: int, declared: Declared, batches: Iterable[pa.RecordBatch]) -> Iterator[Integers]:
+    yield fold_blocks(_gather(n_features, declared, batches), unpack(question.value), n_features)
 
 
 def _draw_blocks(coins: Coins, n_features: int, number: int, blocks: Iterable[Block]) -> Iterator[Sampled]:
@@ -335,7 +333,7 @@ def _draw_blocks(coins: Coins, n_features: int, number: int, blocks: Iterable[Bl
     yield Sampled.of(number, n_features, (block[tosses.take(len(block))] for block in blocks))
 
 
-def _draw_batches(coins: Coins, declared: Declared, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+def _draw_batches(coins: Coins, declared: Declared, batches: Iterable[pa.RecordBatch]) -> Iterator[Sampled]:
     number, tosses, kept = 0, None, []
     for batch in batches:
         if batch.num_rows and tosses is None:
@@ -346,7 +344,7 @@ def _draw_batches(coins: Coins, declared: Declared, batches: Iterable[pa.RecordB
     if kept:
         table = pa.Table.from_batches(kept)
         rows = to_matrix(table.select(table.column_names[:-1]), declared)
-        yield pa.record_batch({"part": pa.array([pickle.dumps(Sampled(rows, {number: len(rows)}))], pa.binary())})
+        yield Sampled(rows, {number: len(rows)})
 
 
 def _deal(n_ranges: int, blocks: Iterable[Block | Sampled]) -> Iterator[tuple[int, Block]]:
@@ -360,12 +358,12 @@ def _join_drawn(parts: Iterable[Sampled]) -> Iterator[Sampled | Failure]:
         yield join_parts(found)
 
 
-def _gather(batches: Iterable[pa.RecordBatch], n_features: int, declared: Declared) -> Iterator[Block]:
+def _gather(n_features: int, declared: Declared, batches: Iterable[pa.RecordBatch]) -> Iterator[Block]:
     """Yield the rows of small batches in blocks of a good size."""
     return (to_matrix(pa.Table.from_batches(some), declared) for some in runs(batches, block_rows(n_features)))
 
 
-def _first(row: Any) -> Integers:
+def _first(row: Any) -> Any:
     return pickle.loads(row[0])  # noqa: S301 - written by the executor's own half of this module
 
 

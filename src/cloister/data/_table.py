@@ -13,11 +13,12 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cloister.columns import Declaration, Identifier, IntArray
+from cloister.columns import IntArray
 from cloister.data._backend import Block, MemoryRows, beside, explained
-from cloister.data._columns import Chosen, Column, Declared, Holds, IdColumn, choose_columns
-from cloister.data._decode import decode_arrow, without_views
-from cloister.data._ids import UUID_TYPE, hash_arrow
+from cloister.data._columns import NUMBERS, Chosen, Column, Declared, Holds, IdColumn, choose_columns
+from cloister.data._decode import decode_arrow
+from cloister.data._ids import UUID_TYPE
+from cloister.data._values import without_views
 
 TEXTS = ("string", "large_string", "string_view")
 BYTES = ("binary", "large_binary", "binary_view")
@@ -58,7 +59,7 @@ def columns_of(schema: pa.Schema, *, inferred: bool = False) -> list[Column]:
     for field in schema:
         kind, holds = field.type, holds_of(field.type)
         nullable = field.nullable or pa.types.is_floating(kind) or holds not in never  # a floating number may be NaN
-        columns.append(Column(field.name, str(kind), is_number(kind), holds, nullable, inferred))
+        columns.append(Column(field.name, str(kind), holds, nullable, inferred, encoded=pa.types.is_dictionary(kind)))
     return columns
 
 
@@ -82,10 +83,8 @@ def holds_of(kind: pa.DataType) -> Holds:
 
 
 def is_number(kind: pa.DataType) -> bool:
-    """Whether a column of this type holds numbers."""
-    # A column of nothing but nulls has no type of its own; it counts as numbers, so that this depends on no row.
-    kinds = (pa.types.is_integer, pa.types.is_floating, pa.types.is_boolean, pa.types.is_decimal, pa.types.is_null)
-    return any(is_kind(kind) for is_kind in kinds)
+    """Whether a column of this type holds numbers; one of nothing but nulls does, so that this depends on no row."""
+    return holds_of(kind) in NUMBERS and not pa.types.is_dictionary(kind)
 
 
 def cast_to_doubles(column: pa.ChunkedArray) -> npt.NDArray[np.float64]:
@@ -116,15 +115,9 @@ def _texts(column: pa.ChunkedArray) -> list[str]:
     ]
 
 
-def to_matrix(table: pa.Table, declared: Declared = None) -> Block:
-    """Return columns as a matrix: of numbers, or as each of them is declared. The last one may be of ids."""
-    kinds = declared or (None,) * table.num_columns
-    return beside([_to_doubles(column, one) for column, one in zip(table.columns, kinds, strict=True)])
-
-
-def _to_doubles(column: pa.ChunkedArray, declared: Declaration | Identifier | None) -> npt.NDArray[np.float64]:
-    if isinstance(declared, Identifier):
-        return hash_arrow(column, declared)
-    if declared is None or (declared.as_is and is_number(column.type)):
-        return cast_to_doubles(column)
-    return decode_arrow(column, declared)
+def to_matrix(table: pa.Table, declared: Declared) -> Block:
+    """Return columns as a matrix, each as it is declared. The last one may be of ids."""
+    pairs = zip(table.columns, declared, strict=True)
+    return beside(
+        [cast_to_doubles(one) if kind.as_is and is_number(one.type) else decode_arrow(one, kind) for one, kind in pairs]
+    )
