@@ -80,7 +80,7 @@ def draft_schema(columns: "Sequence[Column]") -> dict[str, dict[str, Any]]:
     Examples
     --------
     >>> from cloister.data import Column
-    >>> draft_schema([Column("age", "text", True)])
+    >>> draft_schema([Column("age", "text")])
     {'age': {'type': '?'}}
     """
     names = [column.name for column in columns]
