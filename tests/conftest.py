@@ -34,6 +34,7 @@ from hypothesis import is_hypothesis_test, settings
 SEED = 20261115
 FEW_EXAMPLES = 20
 CLUSTERS = ("dask", "spark")  # in the name of a case
+TOGETHER = (*CLUSTERS, "site_in_a_browser", "in_a_browser", "test_wheel")  # in names of tests that start or build the same thing
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -89,6 +90,20 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         for item in items:
             if item.get_closest_marker("both_suites") is not None or is_hypothesis_test(getattr(item, "obj", None)):
                 item.add_marker("slow")
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """With ``--dist loadgroup``, give the tests of a cluster, of the site or of the wheel to one process, which makes it once."""
+    if config.getoption("dist") != "loadgroup":
+        return None
+    from xdist.scheduler import LoadScopeScheduling
+
+    class Grouped(LoadScopeScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            return next((name for name in TOGETHER if name in nodeid), nodeid)
+
+    return Grouped(config, log)
 
 
 @pytest.fixture
