@@ -144,7 +144,7 @@ def leaks(tmp_path, found_again, generator):
 # -- the laws ------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.fast("KMeans", "GridSynopsis")
+@pytest.mark.fast("KMeans")
 @every_method
 def test_the_canary_is_found_nowhere(leaks, case):
     assert leaks(case, epsilon=0.1, progress=True) == []

@@ -188,6 +188,7 @@ def test_three_clusters_are_three(fit):
     assert str(choice) == "3 clusters"
 
 
+@pytest.mark.fast("0-*")
 @pytest.mark.parametrize(("n_rows", "n_features", "rule"), [(0, 1, 30), (3000, 2, 12), (1000, 3, 8)])
 def test_no_clusters_are_not_many(n_rows, n_features, rule, fit, generator):
     tables = [generator.uniform(size=(n_rows, n_features)) for _ in range(9)]

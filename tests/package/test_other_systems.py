@@ -75,6 +75,7 @@ def like_windows(tmp_path: Path) -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": os.pathsep.join(path), "PYTHONWARNINGS": "ignore"}
 
 
+@pytest.mark.slow
 def test_everything_imports_and_fits_without_what_windows_lacks(like_windows: dict[str, str], tmp_path: Path) -> None:
     strict = ["-X", "warn_default_encoding", "-W", "error::EncodingWarning:cloister"]  # Windows reads files as cp1252
     done = subprocess.run(
