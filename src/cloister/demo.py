@@ -22,7 +22,6 @@ from cloister.cluster import KMeans
 from cloister.columns import Category, Date, Flag, Number, days_of
 from cloister.exceptions import BudgetExceeded
 from cloister.privacy import ApproxDP, Ledger
-from cloister.release import Release
 from cloister.report import write_report
 
 __all__ = ["COLUMNS", "main", "make_patients"]
@@ -190,18 +189,6 @@ def _fit(console: Console, folder: Path, model: KMeans, ledger: Ledger) -> None:
     for name, one in release.profile()[0]["columns"].items():
         rounded = json.loads(json.dumps(one), parse_float=lambda digits: round(float(digits), 4))
         console.print(f"  {name}: {json.dumps(rounded)}", soft_wrap=True)
-    _describe(console, release)
-    console.print()
-    print_remaining(console, ledger)
-    _say(
-        console,
-        f"That is more than {BUDGET.epsilon:g} - {EPSILON:g}: costs of Gaussian noise add up like the sides of a "
-        "right-angled triangle.",
-    )
-
-
-def _describe(console: Console, release: Release) -> None:
-    """Say what one column looks like in the first cluster and in all."""
     assert release.profiles is not None
     age, label = release.profiles["age"], int(np.argmax(release.cluster_counts))
     spread, difference = age.spread(), age.difference()
@@ -212,6 +199,13 @@ def _describe(console: Console, release: Release) -> None:
         f'release.profiles["age"] says that ages in cluster {label}, the largest, have a standard deviation of '
         f"{spread.value[label]:.1f} ± {spread.error[label]:.1f} years, and that their mean lies "
         f"{difference.value[label]:+.2f} ± {difference.error[label]:.2f} standard deviations from that of all patients.",
+    )
+    console.print()
+    print_remaining(console, ledger)
+    _say(
+        console,
+        f"That is more than {BUDGET.epsilon:g} - {EPSILON:g}: costs of Gaussian noise add up like the sides of a "
+        "right-angled triangle.",
     )
 
 

@@ -12,7 +12,7 @@ from functools import cached_property
 
 import numpy as np
 
-from cloister.algorithms._grid import project_lines, project_to_total
+from cloister.algorithms._grid import denoise_counts, project_lines, project_to_total
 from cloister.columns import FloatArray, IntArray
 
 LARGEST_FACTOR = 64
@@ -224,10 +224,8 @@ def denoise_leaves(counts: FloatArray, noise: CellNoise, rule: str, *, total: fl
     """Return weights of the leaves, as ``denoise_counts`` does: first of the cells, by their noise, then within each."""
     split = noise.split
     assert split is not None
-    if rule == "none":
-        return counts
-    if rule == "clip":
-        return np.maximum(counts, 0.0)
+    if rule != "nonnegative-total":
+        return denoise_counts(counts, rule, total=total)
     goals = _project_by_noise(split.add_up(counts), noise.variances, max(total, 0.0))
     found = goals[split.owners]
     for parts in np.unique(split.n_parts[split.n_parts > 1]):
