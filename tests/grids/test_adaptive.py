@@ -2,12 +2,11 @@
 """Adaptive grids: the second question, how cells are split, what the two levels say together, and what is read off them."""
 
 import math
-from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from cloister import GridKMeans, GridSynopsis, plan, write_report
+from cloister import GridSynopsis, plan, write_report
 from cloister.algorithms import CellNoise, GridSplit, combine_levels, denoise_leaves, split_factors
 from cloister.exceptions import ParameterError, ReleaseError
 from cloister.questions import GridCounts, SplitCounts
@@ -187,13 +186,6 @@ def test_what_cannot_be_had_is_refused_with_a_remedy(synopsis):
     assert both.noisy_counts.sum() == pytest.approx(2 * synopsis.noisy_counts.sum())
     uniform = synopsis.coarse()
     assert uniform.coarse() is uniform
-
-
-def test_adaptive_k_means_is_an_estimator(generator):
-    model = GridKMeans(4, epsilon=1.0, bounds=(0, 1), rule="adaptive").fit(skewed(generator))
-    assert model.cluster_centers_.shape == (4, 2)
-    assert model.synopsis_.grid.split is not None
-    assert replace(model.release_).parameters["rule"] == "adaptive"
 
 
 @pytest.mark.slow
