@@ -15,18 +15,10 @@ from cloister.report import synopsis_summary
 HALF = np.array([0.5, 0.5])
 
 
-def skewed(generator, n_rows=6000, n_features=2):
-    return np.minimum(generator.exponential(0.06, (n_rows, n_features)), 1.0)
-
-
-def fitted(generator, **options):
-    options = {"epsilon": 1.0, "bounds": (0, 1), "rule": "adaptive", **options}
-    return GridSynopsis(4, **options).fit(skewed(generator)).synopsis_
-
-
 @pytest.fixture
 def synopsis(generator):
-    return fitted(generator)
+    skewed = np.minimum(generator.exponential(0.06, (6000, 2)), 1.0)
+    return GridSynopsis(4, epsilon=1.0, bounds=(0, 1), rule="adaptive").fit(skewed).synopsis_
 
 
 # -- the question --------------------------------------------------------------------------------------------------------
