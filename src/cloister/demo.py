@@ -9,20 +9,20 @@ import sys
 import textwrap
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet
+from rich.console import Console
 
 from cloister import plan
+from cloister.cli import open_console, print_release, print_remaining
 from cloister.cluster import KMeans
 from cloister.columns import Category, Date, Flag, Number, days_of
 from cloister.exceptions import BudgetExceeded
 from cloister.privacy import ApproxDP, Ledger
-from cloister.release import Release
-
-if TYPE_CHECKING:
-    import pyarrow as pa
-    from rich.console import Console
+from cloister.report import write_report
 
 __all__ = ["COLUMNS", "main", "make_patients"]
 
@@ -69,7 +69,7 @@ DAYS = 150.0  # by which admissions of a group spread
 FILES = ("patients.parquet", "schema.json", "budget.sqlite", "budget.sqlite-journal", "release.json", "report.html")
 
 
-def make_patients(n_rows: int = N_PATIENTS, *, seed: int = SEED) -> "pa.Table":
+def make_patients(n_rows: int = N_PATIENTS, *, seed: int = SEED) -> pa.Table:
     """Return fictitious patients, one a row, in no order; some of their glucose values are missing.
 
     Examples
@@ -77,8 +77,6 @@ def make_patients(n_rows: int = N_PATIENTS, *, seed: int = SEED) -> "pa.Table":
     >>> make_patients(100).shape
     (100, 8)
     """
-    import pyarrow as pa
-
     generator = np.random.default_rng(seed)
     groups = list(GROUPS.values())
     owner = generator.choice(len(groups), size=n_rows, p=[group.share for group in groups])
@@ -99,11 +97,6 @@ def make_patients(n_rows: int = N_PATIENTS, *, seed: int = SEED) -> "pa.Table":
 
 def main(arguments: list[str] | None = None) -> None:
     """Run the demonstration in a folder; files of an earlier run are replaced, everything else there is left alone."""
-    import pyarrow as pa
-    import pyarrow.parquet
-
-    from cloister.cli import open_console
-
     given = sys.argv[1:] if arguments is None else arguments
     folder = Path(given[0] if given else "demo-output")
     folder.mkdir(parents=True, exist_ok=True)
@@ -137,13 +130,23 @@ def main(arguments: list[str] | None = None) -> None:
             title="3. A budget that is written down",
         )
         _say_what_to_expect(console)
-        _fit(console, folder, ledger)
-        _be_refused(console, folder, ledger)
+        model = KMeans(
+            n_clusters=len(GROUPS),
+            epsilon=EPSILON,
+            bounds=COLUMNS,
+            describe=DESCRIBE,
+            dataset=DATASET,
+            purpose=PURPOSE,
+            ledger=ledger,
+            progress=sys.stderr.isatty(),
+        )
+        _fit(console, folder, model, ledger)
+        _be_refused(console, folder, model.set_params(progress=False))
         _say_where(console, folder)
     console.print(f"\nAll of this took {time.monotonic() - started:.1f} seconds.")
 
 
-def _say_what_to_expect(console: "Console") -> None:
+def _say_what_to_expect(console: Console) -> None:
     forecast = plan(N_PATIENTS, len(COLUMNS), len(GROUPS), epsilon=EPSILON, delta=BUDGET.delta, describe=DESCRIBE)
     votes, rounds = ([step for step in forecast.steps if step.name.startswith(kind)] for kind in ("vote", "round"))
     _say(
@@ -157,10 +160,7 @@ def _say_what_to_expect(console: "Console") -> None:
     )
 
 
-def _fit(console: "Console", folder: Path, ledger: Ledger) -> None:
-    from cloister.cli import print_release, print_remaining
-    from cloister.report import write_report
-
+def _fit(console: Console, folder: Path, model: KMeans, ledger: Ledger) -> None:
     _print_title(console, "5. The fit")
     console.print("In Python:\n", style="bold")
     console.print(
@@ -176,7 +176,6 @@ def _fit(console: "Console", folder: Path, ledger: Ledger) -> None:
         f'      --bounds schema.json --describe {DESCRIBE:g} --name "{DATASET}" --purpose "{PURPOSE}" \\\n'
         "      --output release.json --report report.html\n"
     )
-    model = _model(ledger, progress=sys.stderr.isatty())
     started = time.monotonic()
     release = model.fit(folder / "patients.parquet").release_
     release.save(folder / "release.json", overwrite=True)
@@ -190,18 +189,6 @@ def _fit(console: "Console", folder: Path, ledger: Ledger) -> None:
     for name, one in release.profile()[0]["columns"].items():
         rounded = json.loads(json.dumps(one), parse_float=lambda digits: round(float(digits), 4))
         console.print(f"  {name}: {json.dumps(rounded)}", soft_wrap=True)
-    _describe(console, release)
-    console.print()
-    print_remaining(console, ledger)
-    _say(
-        console,
-        f"That is more than {BUDGET.epsilon:g} - {EPSILON:g}: costs of Gaussian noise add up like the sides of a "
-        "right-angled triangle.",
-    )
-
-
-def _describe(console: "Console", release: Release) -> None:
-    """Say what one column looks like in the first cluster and in all."""
     assert release.profiles is not None
     age, label = release.profiles["age"], int(np.argmax(release.cluster_counts))
     spread, difference = age.spread(), age.difference()
@@ -213,12 +200,19 @@ def _describe(console: "Console", release: Release) -> None:
         f"{spread.value[label]:.1f} ± {spread.error[label]:.1f} years, and that their mean lies "
         f"{difference.value[label]:+.2f} ± {difference.error[label]:.2f} standard deviations from that of all patients.",
     )
+    console.print()
+    print_remaining(console, ledger)
+    _say(
+        console,
+        f"That is more than {BUDGET.epsilon:g} - {EPSILON:g}: costs of Gaussian noise add up like the sides of a "
+        "right-angled triangle.",
+    )
 
 
-def _be_refused(console: "Console", folder: Path, ledger: Ledger) -> None:
+def _be_refused(console: Console, folder: Path, model: KMeans) -> None:
     _say(console, f"Somebody would like another look at epsilon {EPSILON:g}:", title="6. A second fit, refused")
     try:
-        _model(ledger, progress=False).fit(folder / "patients.parquet")
+        model.fit(folder / "patients.parquet")
     except BudgetExceeded as refusal:
         console.print()
         console.print(textwrap.fill(str(refusal), 96, initial_indent="  Error: ", subsequent_indent="  "), style="red")
@@ -226,7 +220,7 @@ def _be_refused(console: "Console", folder: Path, ledger: Ledger) -> None:
     _say(console, "No row was read for it, and nothing was debited.")
 
 
-def _say_where(console: "Console", folder: Path) -> None:
+def _say_where(console: Console, folder: Path) -> None:
     release, ledger = folder / "release.json", folder / "budget.sqlite"
     _print_title(console, "7. What may be published")
     for line in (
@@ -239,24 +233,11 @@ def _say_where(console: "Console", folder: Path) -> None:
         console.print(line, soft_wrap=True)
 
 
-def _model(ledger: Ledger, *, progress: bool) -> KMeans:
-    return KMeans(
-        n_clusters=len(GROUPS),
-        epsilon=EPSILON,
-        bounds=COLUMNS,
-        describe=DESCRIBE,
-        dataset=DATASET,
-        purpose=PURPOSE,
-        ledger=ledger,
-        progress=progress,
-    )
-
-
-def _print_title(console: "Console", title: str) -> None:
+def _print_title(console: Console, title: str) -> None:
     console.print(f"\n{title}\n{'-' * len(title)}", style="bold")
 
 
-def _say(console: "Console", text: str, *, title: str = "") -> None:
+def _say(console: Console, text: str, *, title: str = "") -> None:
     if title:
         _print_title(console, title)
     console.print(textwrap.fill(text, 96, break_on_hyphens=False))

@@ -18,10 +18,8 @@ def write_whole(where: str, path: str | os.PathLike[str], content: str | bytes, 
     `where` names who wanted to write in the ReleaseError of a file that may not be replaced, or cannot be written.
     """
     target = Path(path)
-    exists, reason = False, ""
     try:
-        exists = target.is_file() and not overwrite
-        if not exists:
+        if overwrite or not target.is_file():
             with open_draft(target) as stream:
                 stream.write(content.encode() if isinstance(content, str) else content)
             return
@@ -29,7 +27,7 @@ def write_whole(where: str, path: str | os.PathLike[str], content: str | bytes, 
         reason = error.strerror or "unknown reason"
     except ValueError:  # a character that no name can hold
         reason = "not a file name"
-    if exists:
+    else:
         raise ReleaseError(f"{where}: {target.name!r} exists. Pass overwrite=True to replace it, or choose another name.")
     raise ReleaseError(f"{where}: cannot write {target.name!r} ({reason}). Choose another place.")
 

@@ -71,7 +71,13 @@ def cells_per_axis(rule: str, *, n_rows: float, n_features: int, n_clusters: int
     budget = _check_epsilon("cells_per_axis", epsilon)
     if rule == "eugkm":
         return max(1, min(LARGEST_CELLS, round(math.pow(rows * budget / ROWS_PER_CELL, 2 / (2 + dimension)))))
-    return _rugnik(rows, dimension, clusters, budget)
+
+    def bound(cells: int) -> float:
+        return _h(cells, rows, dimension, clusters, budget).total
+
+    # h falls until the only root of its derivative and rises after it.
+    rising = bisect_left(range(2, LARGEST_CELLS), True, key=lambda cells: bound(cells) >= bound(cells - 1)) + 2
+    return min((max(rising - 2, 1), rising - 1, rising), key=lambda cells: (bound(cells), cells))
 
 
 @dataclass(frozen=True)
@@ -294,16 +300,6 @@ def cell_bounds(*, n_rows: float, n_features: int, n_clusters: int, epsilon: flo
     scale = eta * clusters ** (2 / dimension)
     power = 2 * dimension / (4 + dimension)
     return CellBounds(math.floor(scale**power), math.ceil((math.sqrt(3 * rows) / spread * scale) ** power))
-
-
-def _rugnik(n_rows: float, dimension: int, n_clusters: int, epsilon: float) -> int:
-    """Minimise h over the integers: h falls until the only root of its derivative and rises after it."""
-
-    def bound(cells: int) -> float:
-        return _h(cells, n_rows, dimension, n_clusters, epsilon).total
-
-    rising = bisect_left(range(2, LARGEST_CELLS), True, key=lambda cells: bound(cells) >= bound(cells - 1)) + 2
-    return min((max(rising - 2, 1), rising - 1, rising), key=lambda cells: (bound(cells), cells))
 
 
 def _check_sizes(

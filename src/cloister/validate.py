@@ -8,6 +8,7 @@ its canonical type, and raises :class:`~cloister.exceptions.ParameterError` othe
 import math
 import numbers
 from collections.abc import Collection, Iterable, Sequence
+from contextlib import suppress
 from typing import Any, NoReturn
 
 from cloister.exceptions import ParameterError
@@ -62,15 +63,10 @@ def one_of(where: str, value: object, allowed: Collection[str], *, remedy: str =
 
 def items(where: str, value: object, *, rule: str, remedy: str) -> list[Any]:
     """Return what a list, a tuple or another series holds; a word is no series of letters."""
-    found: list[Any] | None = None
     if isinstance(value, Iterable) and not isinstance(value, str | bytes | dict):
-        try:
-            found = list(value)
-        except TypeError:  # an array without an axis
-            found = None
-    if found is None:
-        refuse(where, rule, value, remedy=remedy)
-    return found
+        with suppress(TypeError):  # an array without an axis
+            return list(value)
+    refuse(where, rule, value, remedy=remedy)
 
 
 def columns(where: str, value: object, names: Sequence[str]) -> list[int]:

@@ -58,10 +58,9 @@ def test_a_draw_moves_points_by_their_errors_and_counts_by_noise_and_sampling(ge
 
 
 def test_places_scatter_as_rows_do(generator):
-    found = points_of([[0.0, 0.0], [0.5, 0.5]], [100, 100])
-    wide = NoisyPoints(**{**vars(found), "variances": np.array([[0.04, 0.01], [0.0, 0.09]])})
+    wide = points_of([[0.0, 0.0], [0.5, 0.5]], [100, 100], variance=np.array([[0.04, 0.01], [0.0, 0.09]]))
     places = wide.scattered(generator, 4000).reshape(2, 4000, 2)
-    assert np.allclose(places.mean(axis=1), found.points)  # opposite pairs
+    assert np.allclose(places.mean(axis=1), wide.points)  # opposite pairs
     assert np.allclose(places.var(axis=1), wide.variances, rtol=0.1)
 
 
@@ -78,8 +77,7 @@ def test_the_loss_of_a_cut_is_that_of_the_rows(generator):
     places = np.array([[-0.45, 0.0], [-0.35, 0.0], [0.4, 0.1]])
     owner = nearest_of(rows, places)
     means = np.array([rows[owner == one].mean(axis=0) for one in range(3)])
-    found = points_of(means, np.bincount(owner))
-    found = NoisyPoints(**{**vars(found), "variances": np.array([rows[owner == one].var(axis=0) for one in range(3)])})
+    found = points_of(means, np.bincount(owner), variance=np.array([rows[owner == one].var(axis=0) for one in range(3)]))
     centers = np.array([[-0.4, 0.0], [0.4, 0.1]])
     assert cut_loss(found, centers) == pytest.approx(np.mean(np.min(squares_between(rows, centers), axis=1)), rel=0.02)
 
@@ -107,9 +105,8 @@ def summarise(rows, n_points=48):
     """Return the points that k-means finds in rows, as a synopsis holds them."""
     model = Exact(n_points, n_init=1, random_state=0).fit(rows)
     labels = model.labels_
-    found = points_of(model.cluster_centers_, np.bincount(labels), sigma=3.0, errors=1e-4)
     variances = np.array([rows[labels == one].var(axis=0) for one in range(n_points)])
-    return NoisyPoints(**{**vars(found), "variances": variances})
+    return points_of(model.cluster_centers_, np.bincount(labels), sigma=3.0, errors=1e-4, variance=variances)
 
 
 @pytest.mark.fast("2-2", "4-40")

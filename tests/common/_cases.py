@@ -38,6 +38,10 @@ class Case:
     def has_centers(self) -> bool:
         return self.kind == "centers"
 
+    def published(self, model: Any) -> Any:
+        """Return what a fit publishes."""
+        return model.synopsis_ if self.kind == "synopsis" else model.release_
+
     def make(self, n_clusters: int = 3, *, width: int = 2, **parameters: Any) -> Any:
         """Return an estimator whose fit to a table of so many columns is short."""
         options = {**self.method.short, **self.method.variants.get(self.variant, {})}
@@ -82,7 +86,8 @@ def same(one: Any, other: Any) -> bool:
 
 def check_fit(model: Any, case: Case, n_clusters: int, n_features: int) -> None:
     """Check that a fit is complete, finite, inside its domain and within its budget."""
-    release = model.synopsis_.cut(n_clusters, n_init=1) if case.kind == "synopsis" else model.release_
+    published = case.published(model)
+    release = published.cut(n_clusters, n_init=1) if case.kind == "synopsis" else published
     centers = release.cluster_centers
     if case.variant != "auto":
         assert len(centers) == (min(n_clusters, len(targets(n_features))) if case.kind == "source-target" else n_clusters)

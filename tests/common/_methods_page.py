@@ -42,35 +42,27 @@ More about each: [KMeans](kmeans.md), [PEMeans](pe-means.md), [grids](grids.md),
 ([before you spend](plan.md)).
 """
 GUARANTEES = {"pure": "pure", "approx": "approx", "zcdp": "zCDP", "gdp": "GDP"}
-YES, NO = "✓", "—"
+MARKS = {True: "✓", False: "—"}
 COMMANDS = {"synopsis": "`synopsis`", "source-target": "`source-target`"}
 
 
 def page() -> str:
     """Return the page."""
     overview = HEAD + "".join(_line(method) for method in METHODS.values()) + TAIL
-    matrix = MATRIX.format(engines=", ".join(f"`{name}` ({ENGINES[name].summary})" for name in _engines()))
-    return overview + matrix + _guarantees() + FEATURED + _features() + TRIED
+    engines = [DEFAULT_ENGINE, *(name for name in ENGINES if name != DEFAULT_ENGINE)]  # that of this process first
+    matrix = MATRIX.format(engines=", ".join(f"`{name}` ({ENGINES[name].summary})" for name in engines))
+    return overview + matrix + _guarantees(engines) + FEATURED + _features() + TRIED
 
 
-def _guarantees() -> str:
+def _guarantees(engines: list[str]) -> str:
     """Return which guarantees and engines each method takes."""
-    head = ["estimator", *GUARANTEES.values(), *(f"`{name}`" for name in _engines()), "delta", "bounds", "columns"]
-    lines = [
-        [f"`{name}`", *(_mark(one in method.guarantees) for one in GUARANTEES), *(YES for _ in ENGINES), *_limits(method)]
-        for name, method in METHODS.items()
-    ]
+    head = ["estimator", *GUARANTEES.values(), *(f"`{name}`" for name in engines), "delta", "bounds", "columns"]
+    lines = []
+    for name, method in METHODS.items():
+        columns = "any" if method.max_features is None else f"up to {method.max_features}"
+        marks = [MARKS[one in method.guarantees] for one in GUARANTEES] + [MARKS[True]] * len(engines)
+        lines.append([f"`{name}`", *marks, f"{method.delta:g}", ", ".join(method.domains), columns])
     return _table(head, lines)
-
-
-def _limits(method: Method) -> tuple[str, str, str]:
-    columns = "any" if method.max_features is None else f"up to {method.max_features}"
-    return f"{method.delta:g}", ", ".join(method.domains), columns
-
-
-def _engines() -> list[str]:
-    """Return the engines, that of this process first."""
-    return [DEFAULT_ENGINE, *(name for name in ENGINES if name != DEFAULT_ENGINE)]
 
 
 def _features() -> str:
@@ -78,17 +70,13 @@ def _features() -> str:
     columns: dict[tuple[str, ...], list[str]] = {}
     for name, method in METHODS.items():
         columns.setdefault(method.offers, []).append(f"`{name}`")
-    lines = [[title, *(_mark(one in offers) for offers in columns)] for one, title in FEATURES.items()]
+    lines = [[title, *(MARKS[one in offers] for offers in columns)] for one, title in FEATURES.items()]
     return _table(["", *("<br>".join(names) for names in columns.values())], lines)
 
 
 def _table(head: list[str], lines: list[list[str]]) -> str:
     rule = ["---", *(":---:" for _ in head[1:])]
     return "".join(f"| {' | '.join(line)} |\n" for line in (head, rule, *lines))
-
-
-def _mark(offered: bool) -> str:
-    return YES if offered else NO
 
 
 def _line(method: Method) -> str:

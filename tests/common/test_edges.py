@@ -24,6 +24,7 @@ TABLES = {
     "everything outside": lambda generator: generator.normal(size=(100, 2)) * 1e6,
     "nothing but missing": lambda generator: np.full((100, 2), np.nan),
     "twelve columns": lambda generator: generator.normal(size=(60, 12)) / 4,
+    "a missing row": lambda generator: np.vstack([generator.normal(size=(30, 2)), np.full((1, 2), np.nan)]),
 }
 OPTIONS = {
     "epsilon and delta": {"epsilon": 1.0, "delta": 1e-6},
@@ -44,18 +45,10 @@ OPTIONS = {
 @pytest.mark.fast("*-KMeans", "*-GridSynopsis", "*-SourceTargetKMedoids")
 @every_method
 @pytest.mark.parametrize("table", TABLES)
-def test_any_table(case, table, generator):
-    rows, budget = TABLES[table](generator), list(OPTIONS.values())[list(TABLES).index(table)]
-    for options in ({}, budget):  # every table meets one of the budgets beside the default
+def test_any_table_and_any_budget(case, table, generator):
+    rows, budgets = TABLES[table](generator), list(OPTIONS.values())
+    for options in ({}, *budgets[list(TABLES).index(table) :: len(TABLES)]):  # every budget meets a table
         check_fit(case.fit(rows, 5, **options), case, 5, rows.shape[1])
-
-
-@pytest.mark.fast("*-KMeans", "*-GridSynopsis", "*-SourceTargetKMedoids")
-@every_method
-@pytest.mark.parametrize("options", OPTIONS)
-def test_any_budget(case, options, generator):
-    rows = np.vstack([generator.normal(size=(30, 2)), np.full((1, 2), np.nan)])
-    check_fit(case.fit(rows, 5, **OPTIONS[options]), case, 5, 2)
 
 
 @pytest.mark.fast("*-KMeans", "*-GridSynopsis")

@@ -24,6 +24,7 @@ def trials(*, offered):
 def test_every_claim_is_about_a_feature():
     for method in METHODS.values():
         assert [one for one in FEATURES if one in method.offers] == list(method.offers)
+        assert method.finds_number <= ("choose_k" in method.offers), "whoever finds the number of clusters says so"
 
 
 @pytest.mark.fast("KMeans, *", "GridSynopsis, *", "SourceTargetKMedoids, persons")
@@ -36,11 +37,6 @@ def test_what_a_method_offers_works(case, feature, tmp_path):
 def test_what_it_does_not_offer_does_not(case, feature, tmp_path):
     with pytest.raises(AssertionError if feature == "errors" else REFUSED):  # other errors are stated by every release
         TRIALS[feature](Trial(case, tmp_path))
-
-
-@pytest.mark.parametrize("case", PLAIN, ids=str)
-def test_whoever_finds_the_number_of_clusters_says_so(case):
-    assert case.method.finds_number <= ("choose_k" in case.method.offers)
 
 
 def test_every_guarantee_and_every_engine_is_tried_with_every_method():

@@ -14,11 +14,10 @@ SETTINGS = ("plain", "persons", "persons that count 1", "bounds of every form", 
 
 def check_published(model, case, ledger):
     """Check the file of a fit, those that follow from it, and the lines of the ledger that paid for it."""
+    published = case.published(model)
+    check("synopsis" if case.kind == "synopsis" else "release", published.to_dict())
     if case.kind == "synopsis":
-        check("synopsis", model.synopsis_.to_dict())
-        check("release", model.synopsis_.cut(2, n_init=1).to_dict())
-    else:
-        check("release", model.release_.to_dict())
+        check("release", published.cut(2, n_init=1).to_dict())
     for line in ledger.lines:
         check("ledger", line)
 

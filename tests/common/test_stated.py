@@ -8,10 +8,6 @@ from ._cases import every_method, same
 STATED = {"dataset": "Ward 3, <2026>", "purpose": "Planning & staffing"}
 
 
-def published(model, case):
-    return model.synopsis_ if case.kind == "synopsis" else model.release_
-
-
 @every_method
 def test_words_change_no_result(case, rows):
     assert same(case.fit(rows, random_state=1), case.fit(rows, random_state=1, **STATED))
@@ -21,7 +17,7 @@ def test_words_change_no_result(case, rows):
 def test_words_and_balance_are_kept(case, rows):
     ledger = Ledger(epsilon=4.0, delta=1e-6, name="people")
     case.fit(rows, epsilon=0.5, ledger=ledger)
-    found = published(case.fit(rows, epsilon=0.5, ledger=ledger, **STATED), case)
+    found = case.published(case.fit(rows, epsilon=0.5, ledger=ledger, **STATED))
     again = type(found).from_dict(found.to_dict())
     assert isinstance(again, Release | Synopsis)
     for receipt in (found.receipt, again.receipt):
@@ -37,6 +33,6 @@ def test_words_and_balance_are_kept(case, rows):
 
 @every_method
 def test_nothing_is_added_where_nothing_is_said(case, rows):
-    receipt = published(case.fit(rows), case).receipt
+    receipt = case.published(case.fit(rows)).receipt
     assert set(receipt.to_dict()) == {"guarantee", "neighbours", "account", "seeded", "events"}
     assert receipt.ledger is None

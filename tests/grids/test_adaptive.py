@@ -2,12 +2,11 @@
 """Adaptive grids: the second question, how cells are split, what the two levels say together, and what is read off them."""
 
 import math
-from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from cloister import GridKMeans, GridSynopsis, plan, write_report
+from cloister import GridSynopsis, plan, write_report
 from cloister.algorithms import CellNoise, GridSplit, combine_levels, denoise_leaves, split_factors
 from cloister.exceptions import ParameterError, ReleaseError
 from cloister.questions import GridCounts, SplitCounts
@@ -16,18 +15,10 @@ from cloister.report import synopsis_summary
 HALF = np.array([0.5, 0.5])
 
 
-def skewed(generator, n_rows=6000, n_features=2):
-    return np.minimum(generator.exponential(0.06, (n_rows, n_features)), 1.0)
-
-
-def fitted(generator, **options):
-    options = {"epsilon": 1.0, "bounds": (0, 1), "rule": "adaptive", **options}
-    return GridSynopsis(4, **options).fit(skewed(generator)).synopsis_
-
-
 @pytest.fixture
 def synopsis(generator):
-    return fitted(generator)
+    skewed = np.minimum(generator.exponential(0.06, (6000, 2)), 1.0)
+    return GridSynopsis(4, epsilon=1.0, bounds=(0, 1), rule="adaptive").fit(skewed).synopsis_
 
 
 # -- the question --------------------------------------------------------------------------------------------------------
@@ -187,13 +178,6 @@ def test_what_cannot_be_had_is_refused_with_a_remedy(synopsis):
     assert both.noisy_counts.sum() == pytest.approx(2 * synopsis.noisy_counts.sum())
     uniform = synopsis.coarse()
     assert uniform.coarse() is uniform
-
-
-def test_adaptive_k_means_is_an_estimator(generator):
-    model = GridKMeans(4, epsilon=1.0, bounds=(0, 1), rule="adaptive").fit(skewed(generator))
-    assert model.cluster_centers_.shape == (4, 2)
-    assert model.synopsis_.grid.split is not None
-    assert replace(model.release_).parameters["rule"] == "adaptive"
 
 
 @pytest.mark.slow

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """A warning where there are fewer cells than clusters: of public numbers alone, and after what was paid for is stored."""
 
-import warnings
-
 import numpy as np
 import pytest
 
 from cloister import AccuracyWarning, GridKMeans, GridSynopsis
+
+strict = pytest.mark.filterwarnings("error::cloister.exceptions.AccuracyWarning")
 
 
 def test_more_clusters_than_cells_are_warned_of(by_hand):
@@ -26,25 +26,22 @@ def test_a_centre_beyond_the_cells_may_be_anywhere(by_hand):
     assert release.center_errors[~release.stands_out].min() > 0.2  # of bounds from 0 to 1
 
 
+@strict
 def test_as_many_cells_are_enough(by_hand):
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", AccuracyWarning)
-        assert by_hand(np.ones((8, 8))).cut(64, n_init=1).n_clusters == 64
-        assert by_hand(np.ones((17, 17))).cut(65, n_init=1).n_clusters == 65  # as the warning recommends
-        GridKMeans(4, bounds=(0, 1), rule=2).fit(np.zeros((10, 2)))
+    assert by_hand(np.ones((8, 8))).cut(64, n_init=1).n_clusters == 64
+    assert by_hand(np.ones((17, 17))).cut(65, n_init=1).n_clusters == 65  # as the warning recommends
+    GridKMeans(4, bounds=(0, 1), rule=2).fit(np.zeros((10, 2)))
 
 
+@strict
 def test_an_estimator_keeps_what_it_paid_for(generator):
     rows = generator.random((50, 2))
-    model = GridKMeans(10, bounds=(0, 1), rule=3)
     with pytest.warns(AccuracyWarning, match=r"GridKMeans\.n_clusters: 10 clusters of 9 cells"):
+        GridKMeans(10, bounds=(0, 1), rule=3).fit(rows)
+    model = GridKMeans(10, bounds=(0, 1), rule=3)
+    with pytest.raises(AccuracyWarning):
         model.fit(rows)
-    strict = GridKMeans(10, bounds=(0, 1), rule=3)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", AccuracyWarning)
-        with pytest.raises(AccuracyWarning):
-            strict.fit(rows)
-    assert strict.release_.n_clusters == strict.synopsis_.noisy_counts.size + 1
+    assert model.release_.n_clusters == model.synopsis_.noisy_counts.size + 1
 
 
 def test_rows_do_not_change_the_warning(generator):

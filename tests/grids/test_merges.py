@@ -295,9 +295,8 @@ def test_a_seeded_part_marks_the_whole(fit):
 
 
 def of_persons(synopsis, **parts):
-    return replace(
-        synopsis, receipt=replace(synopsis.receipt, privacy_unit=PrivacyUnit(**{"name": "pid", "max_rows": 3, **parts}))
-    )
+    unit = PrivacyUnit(**{"name": "pid", "max_rows": 3, **parts})
+    return replace(synopsis, receipt=replace(synopsis.receipt, privacy_unit=unit))
 
 
 def test_units_are_not_mixed(fit):

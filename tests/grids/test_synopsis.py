@@ -217,11 +217,8 @@ def test_errors_cover_where_in_their_cell_rows_lie():
     table = np.repeat([[22.0, 31.0], [81.0, 68.0]], 2000, axis=0)
     scores = []
     for state in range(12):
-        release = (
-            GridSynopsis(n_clusters=2, epsilon=1.0, bounds=(0, 100), rule=9 + state, random_state=state)
-            .fit(table)
-            .synopsis_.cut(2)
-        )
+        model = GridSynopsis(n_clusters=2, epsilon=1.0, bounds=(0, 100), rule=9 + state, random_state=state)
+        release = model.fit(table).synopsis_.cut(2)
         near = np.argsort(release.cluster_centers[:, 0])
         scores.append((release.cluster_centers[near] - table[[0, -1]]) / release.center_errors[near])
     assert np.mean(np.abs(scores) < 1.96) > 0.85

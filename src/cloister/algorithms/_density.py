@@ -7,16 +7,15 @@ reaches too rarely to spread. Arithmetic on public numbers.
 """
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
-from itertools import combinations, product
 
 import numpy as np
 import numpy.typing as npt
 from scipy.optimize import minimize_scalar
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
+from scipy.spatial import cKDTree
 
 from cloister.columns import FloatArray, IntArray
 
@@ -24,6 +23,7 @@ LARGEST_RADIUS = 2  # that is tried, in cells
 CELLS_PER_WINDOW = 4  # an axis has at least so many times the cells of a window
 CONTRAST = 2.0  # density, over even density, that the lower level should not exceed
 LEAST_NEIGHBOURS = 8
+NEIGHBOURS_WITHIN = 1.5  # cells: one step apart along one axis or two
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,31 +105,13 @@ def _window_sums(values: FloatArray, axis: int, reach: int) -> FloatArray:
 def _join(members: npt.NDArray[np.bool_], starts: npt.NDArray[np.bool_]) -> tuple[IntArray, int]:
     """Label connected members; of these regions, those with a start are clusters."""
     labels = np.full(members.shape, -1, dtype=np.int64)
-    n_members = int(np.count_nonzero(members))
     if not (members & starts).any():
         return labels, 0
-    index = np.full(members.shape, -1, dtype=np.int64)
-    index[members] = np.arange(n_members)
-    pairs = [np.empty((2, 0), dtype=np.int64)]
-    for here, there in _neighbour_views(members.ndim):
-        both = members[here] & members[there]
-        pairs.append(np.stack([index[here][both], index[there][both]]))
-    first, second = np.concatenate(pairs, axis=1)
-    graph = coo_array((np.ones(len(first), dtype=bool), (first, second)), shape=(n_members, n_members))
-    _, regions = connected_components(graph, directed=False)
-    kept, renamed = np.unique(regions[index[members & starts]]), np.full(int(regions.max()) + 1, -1)
+    places = np.argwhere(members)
+    first, second = cKDTree(places).query_pairs(NEIGHBOURS_WITHIN, output_type="ndarray").T
+    graph = coo_array((np.ones(len(first), dtype=bool), (first, second)), shape=(len(places), len(places)))
+    n_regions, regions = connected_components(graph, directed=False)
+    kept, renamed = np.unique(regions[starts[members]]), np.full(n_regions, -1)
     renamed[kept] = np.arange(len(kept))
     labels[members] = renamed[regions]
     return labels, len(kept)
-
-
-def _neighbour_views(n_axes: int) -> Iterator[tuple[tuple[slice, ...], tuple[slice, ...]]]:
-    """Yield pairs of views in which neighbours stand at the same place: cells one step apart along one axis or two."""
-    ahead, behind, whole = slice(1, None), slice(None, -1), slice(None)
-    straight = [(axis, axis, True) for axis in range(n_axes)]
-    slanted = [(*axes, up) for axes, up in product(combinations(range(n_axes), 2), (True, False))]
-    for first, second, up in [*straight, *slanted]:
-        here, there = [whole] * n_axes, [whole] * n_axes
-        here[second], there[second] = (behind, ahead) if up else (ahead, behind)
-        here[first], there[first] = behind, ahead
-        yield tuple(here), tuple(there)

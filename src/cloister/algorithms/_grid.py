@@ -35,12 +35,18 @@ def denoise_counts(noisy_counts: FloatArray, rule: str, *, total: float) -> Floa
 
 
 def project_to_total(values: FloatArray, total: float) -> FloatArray:
-    """Project onto the non-negative vectors with the given sum (Duchi et al. 2008)."""
-    flat = np.sort(np.asarray(values, dtype=np.float64).ravel())[::-1]
-    goal = max(float(total), 0.0)
-    excess = (np.cumsum(flat) - goal) / np.arange(1, len(flat) + 1)
-    kept = np.flatnonzero(flat > excess)
-    if not kept.size:  # the sum is nothing beside the largest value, or nothing at all
-        largest = np.asarray(values) == flat[0]
-        return np.asarray(np.where(largest, goal / largest.sum(), 0.0))
-    return np.asarray(np.maximum(values - excess[kept[-1]], 0.0))
+    """Project onto the non-negative vectors with the given sum."""
+    return project_lines(np.reshape(values, (1, -1)), np.array([max(float(total), 0.0)])).reshape(np.shape(values))
+
+
+def project_lines(values: FloatArray, totals: FloatArray) -> FloatArray:
+    """Project each line onto the non-negative vectors with its sum (Duchi et al. 2008)."""
+    ordered = np.sort(values, axis=1)[:, ::-1]
+    excess = (np.cumsum(ordered, axis=1) - totals[:, None]) / np.arange(1, values.shape[1] + 1)
+    above = ordered > excess
+    n_kept = values.shape[1] - np.argmax(above[:, ::-1], axis=1)
+    found = np.maximum(values - excess[np.arange(len(values)), n_kept - 1, None], 0.0)
+    tiny = ~above.any(axis=1)  # the sum is nothing beside the largest value, or nothing at all
+    largest = values[tiny] == ordered[tiny, :1]
+    found[tiny] = largest * (totals[tiny] / largest.sum(axis=1))[:, None]
+    return np.asarray(found)

@@ -12,7 +12,7 @@ from functools import cached_property
 
 import numpy as np
 
-from cloister.algorithms._grid import project_to_total
+from cloister.algorithms._grid import denoise_counts, project_lines, project_to_total
 from cloister.columns import FloatArray, IntArray
 
 LARGEST_FACTOR = 64
@@ -224,16 +224,14 @@ def denoise_leaves(counts: FloatArray, noise: CellNoise, rule: str, *, total: fl
     """Return weights of the leaves, as ``denoise_counts`` does: first of the cells, by their noise, then within each."""
     split = noise.split
     assert split is not None
-    if rule == "none":
-        return counts
-    if rule == "clip":
-        return np.maximum(counts, 0.0)
+    if rule != "nonnegative-total":
+        return denoise_counts(counts, rule, total=total)
     goals = _project_by_noise(split.add_up(counts), noise.variances, max(total, 0.0))
     found = goals[split.owners]
     for parts in np.unique(split.n_parts[split.n_parts > 1]):
         cells = np.flatnonzero(split.n_parts == parts)
         index = split.starts[cells][:, None] + np.arange(parts)
-        found[index] = _project_lines(counts[index], goals[cells])
+        found[index] = project_lines(counts[index], goals[cells])
     return np.asarray(found)
 
 
@@ -244,12 +242,3 @@ def _project_by_noise(values: FloatArray, variances: FloatArray, total: float) -
     kept = np.flatnonzero((values / variances)[order] > excess)
     cut = excess[kept[-1]] if kept.size else (values / variances)[order[0]]
     return np.asarray(np.maximum(values - cut * variances, 0.0))
-
-
-def _project_lines(values: FloatArray, totals: FloatArray) -> FloatArray:
-    """Project each line onto the non-negative vectors with its sum (Duchi et al. 2008)."""
-    ordered = -np.sort(-values, axis=1)
-    excess = (np.cumsum(ordered, axis=1) - totals[:, None]) / np.arange(1, values.shape[1] + 1)
-    last = values.shape[1] - 1 - np.argmax((ordered > excess)[:, ::-1], axis=1)
-    cut = np.where((ordered > excess).any(axis=1), excess[np.arange(len(values)), last], ordered[:, 0])
-    return np.asarray(np.maximum(values - cut[:, None], 0.0))

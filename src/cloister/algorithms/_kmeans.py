@@ -27,21 +27,16 @@ def weighted_kmeans(
     starts = plusplus(points, weights, n_clusters, generator=generator, restarts=restarts)
     if len(points) * n_clusters >= LARGE_PROBLEM:
         return _compiled(points, weights, starts)
-    at_once = max(1, CACHED_DISTANCES // (len(points) * n_clusters))
-    best, lowest = points[:n_clusters], math.inf
-    for first in range(0, restarts, at_once):
-        centers, losses = _lloyd(points, weights, points[starts[first : first + at_once]])
-        winner = int(np.argmin(losses))
-        if losses[winner] < lowest:
-            best, lowest = centers[winner], float(losses[winner])
-    return np.asarray(best)
+    centers, losses = settle(points, weights, points[starts])
+    return np.asarray(centers[np.argmin(losses)])
 
 
-def settle(points: FloatArray, weights: FloatArray, starts: FloatArray) -> FloatArray:
-    """Return the centres at which weighted k-means ends from each of several starts of shape (n_starts, n_clusters, d)."""
+def settle(points: FloatArray, weights: FloatArray, starts: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return where weighted k-means ends from each of several starts of shape (n_starts, n_clusters, d), and the losses."""
     at_once = max(1, CACHED_DISTANCES // (len(points) * starts.shape[1]))
-    parts = [_lloyd(points, weights, starts[first : first + at_once])[0] for first in range(0, len(starts), at_once)]
-    return np.concatenate(parts)
+    parts = [_lloyd(points, weights, starts[first : first + at_once]) for first in range(0, len(starts), at_once)]
+    centers, losses = zip(*parts, strict=True)
+    return np.concatenate(centers), np.concatenate(losses)
 
 
 def plusplus(
@@ -120,12 +115,8 @@ def _lloyd(points: FloatArray, weights: FloatArray, centers: FloatArray) -> tupl
 
 
 def _compiled(points: FloatArray, weights: FloatArray, starts: IntArray) -> FloatArray:
-    best, lowest = points[starts[0]], math.inf
-    for start in starts:
-        model = KMeans(starts.shape[1], init=points[start], n_init=1)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)  # fewer distinct points than clusters: duplicates are fine
-            model.fit(points, sample_weight=weights)
-        if model.inertia_ < lowest:
-            best, lowest = model.cluster_centers_, model.inertia_
-    return np.asarray(best, dtype=np.float64)
+    models = [KMeans(starts.shape[1], init=points[start], n_init=1) for start in starts]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # fewer distinct points than clusters: duplicates are fine
+        best = min((model.fit(points, sample_weight=weights) for model in models), key=lambda model: float(model.inertia_))
+    return np.asarray(best.cluster_centers_, dtype=np.float64)

@@ -125,26 +125,18 @@ def find_origin(ask: Ask, steps: Sequence[Step], space: Space, *, n_rows: float,
     octaves = OCTAVES if fineness > 1 else OCTAVES_COARSE
     edges = 2.0 ** (np.arange(-octaves * fineness, 1) / fineness)
     point, radius = np.zeros(space.n_features), 1.0
-    n_asked = 0
-    for step in steps:
-        n_asked += 1
-        point = _move_to_mean(ask, step, point, radius, space, n_rows=n_rows)
+    for n_asked, step in enumerate(steps, 1):
+        sums = ask(NearestSums(points=point[None], radius=radius), step["sums"])
+        offset, variance = sums.value / max(n_rows, 1.0), np.array([(sums.sigma / max(n_rows, 1.0)) ** 2])
+        part = shrinkage(offset, variance, longest=USUAL * radius)  # as far as the noise demands
+        point = space.clip(point[None] + part[:, None] * offset)[0]
         histogram = ask(DistanceHistogram(edges=edges, points=point[None]), step["distances"])
-        profile = Lengths(edges, histogram.value, histogram.sigma)
-        within = ROOM * quantile(profile, n_rows=n_rows, part=NEARLY_ALL)
+        origin = Origin(point, Lengths(edges, histogram.value, histogram.sigma), n_asked)
+        within = ROOM * quantile(origin.profile, n_rows=n_rows, part=NEARLY_ALL)
         if within > NARROW * radius:
             break
         radius = within
-    return Origin(point, profile, n_asked)
-
-
-def _move_to_mean(ask: Ask, step: Step, point: FloatArray, radius: float, space: Space, *, n_rows: float) -> FloatArray:
-    """Return the mean of the rows, shrunk towards `point` as far as its noise demands."""
-    sums = ask(NearestSums(points=point[None], radius=radius), step["sums"])
-    offset = sums.value / max(n_rows, 1.0)
-    variance = np.array([(sums.sigma / max(n_rows, 1.0)) ** 2])
-    moved = point + (shrinkage(offset, variance, longest=USUAL * radius)[:, None] * offset)[0]
-    return np.asarray(space.clip(moved[None])[0])
+    return origin
 
 
 def find_axes(ask: Ask, query: Spend, origin: FloatArray, *, radius: float, n_rows: float) -> Axes:

@@ -84,30 +84,14 @@ def compare_numbers(numbers: Sequence[int], points: NoisyPoints, *, generator: n
         loss = cut_loss(filled, filled.cut(count, generator=generator, restarts=RESTARTS))
         table.append([loss, held_out + scatter, noise / points.n_rows])
     loss, held_out, errors = np.array(table).T
-    left_out = (LEFT_OUT * scatter - points.resolution, LEFT_OUT * even_within - points.resolution)
-    return choose_number(numbers, loss, held_out, np.maximum(errors, 1e-300), even_between + even_within, within=left_out)
-
-
-def choose_number(
-    numbers: Sequence[int],
-    loss: FloatArray,
-    held_out: FloatArray,
-    errors: FloatArray,
-    even: FloatArray,
-    *,
-    within: tuple[float, float] = (0.0, 0.0),
-) -> KChoice:
-    """Return the choice from the losses of all numbers.
-
-    `within` is what is left out of the held-out losses, and of those of evenly spread rows, when the two are compared: what no
-    number of clusters removes, less what is too small to be seen.
-    """
+    errors, even = np.maximum(errors, 1e-300), even_between + even_within
     supported, lowest = numbers[0], held_out[0]
     for count, value, error in zip(numbers[1:], held_out[1:], errors[1:], strict=True):
         if value < lowest - 2 * error:
             supported, lowest = count, value
-    known = np.maximum(held_out - within[0], errors)  # a loss below its error says no more than that
-    gains = np.log((even - within[1]) / known)
+    # When the two are compared, what no number of clusters removes is left out of both, less what is too small to be seen.
+    known = np.maximum(held_out - (LEFT_OUT * scatter - points.resolution), errors)  # below its error a loss says no more
+    gains = np.log((even - (LEFT_OUT * even_within - points.resolution)) / known)
     top = int(np.argmax(gains))
     slack = max(LEAST_GAIN, float(errors[top] / known[top]))
     elbow = numbers[int(np.flatnonzero(gains >= gains[top] - slack)[0])]

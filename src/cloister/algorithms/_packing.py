@@ -36,9 +36,7 @@ def pack_sphere(
     count = failures = 0
     while count < size:
         proposals = (1 - radius) * uniform(generator, PROPOSALS, dimension, half_widths=half_widths)
-        free = np.ones(PROPOSALS, dtype=bool)
-        if count:
-            free = np.asarray((cdist(proposals, kept[:count], "sqeuclidean") >= 4 * radius**2).all(axis=1))
+        free = np.asarray((cdist(proposals, kept[:count], "sqeuclidean") >= 4 * radius**2).all(axis=1))
         among = cdist(proposals, proposals, "sqeuclidean") < 4 * radius**2
         for index in range(PROPOSALS):
             if free[index]:

@@ -25,9 +25,9 @@ from typing import Any
 import numpy as np
 
 from cloister.algorithms._grid import project_to_total
-from cloister.algorithms._kmeans import weighted_kmeans
 from cloister.algorithms._merge import join_closest
 from cloister.algorithms._scatter import Scatter, find_scatter
+from cloister.algorithms._select import select_centers
 from cloister.algorithms._space import Space
 from cloister.columns import FloatArray
 from cloister.questions import Ask, DistanceHistogram, NearestCounts, NearestSquares, NearestSums, Step
@@ -159,9 +159,13 @@ def refine(
         moved = _move(ask, one, placed, radius, phi, n_rows=n_rows, centers=centers, space=space)
         centers = moved.points
         if len(centers) > one.n_left:
-            last_extra = all(later.n_left == one.n_left for later in pending)
             mass = project_to_total(moved.counts, one.rows("counts", n_rows))
-            left = _join(centers, mass, one.n_left, generator=generator, restarts=restarts if last_extra else 0)
+            if any(later.n_left < one.n_left for later in pending):
+                left = join_closest(centers, mass, one.n_left)
+            else:  # the last time afresh, with restarts, which finds better sets
+                left = select_centers(
+                    centers, mass, mass, one.n_left, selection="kmeans", generator=generator, restarts=restarts
+                )
             centers = space.full.clip(left)
         moves.append(replace(moved, centers=centers))
         loss -= moved.gained
@@ -309,13 +313,3 @@ def quantile(lengths: Lengths, *, n_rows: float, part: float) -> float:
     """Return a distance within which `part` of the rows lie, by a noisy histogram."""
     reached = int(np.searchsorted(np.cumsum(lengths.parts(n_rows)), part))
     return float(lengths.edges[min(reached, len(lengths.edges) - 1)])
-
-
-def _join(centers: FloatArray, mass: FloatArray, n_left: int, *, generator: np.random.Generator, restarts: int) -> FloatArray:
-    """Join extra centres; the last time by weighted k-means with restarts, which starts afresh and finds better sets."""
-    if not restarts:
-        return join_closest(centers, mass, n_left)
-    kept = mass > 0
-    if np.count_nonzero(kept) <= n_left:
-        return np.asarray(centers[np.argsort(-mass, kind="stable")[:n_left]])
-    return weighted_kmeans(centers[kept], mass[kept], n_left, generator=generator, restarts=restarts)

@@ -67,7 +67,7 @@ def judge_solution(
     cuts = [centers]
     if len(points.points) > len(centers) > 1:
         cuts += [points.resample(generator).cut(len(centers), generator=generator, restarts=restarts) for _ in range(draws)]
-    chosen = _compare(filled, settle(filled.points, filled.weights, np.stack(cuts)))
+    chosen = _compare(filled, settle(filled.points, filled.weights, np.stack(cuts))[0])
     if last is None:
         return chosen
     carried, counts = _carry(filled, centers, last, generator)

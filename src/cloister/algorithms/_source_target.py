@@ -102,24 +102,17 @@ def tree_coreset(points: FloatArray, radius: float, *, max_size: int) -> Coreset
     have with so many. A radius of 0 keeps every distinct point, up to `max_size`.
     """
     cells = [_cell(points, np.arange(len(points)))]
-    done: list[tuple[float, int, IntArray]] = []
-    while cells:
-        if -cells[0][0] <= radius or len(cells) + len(done) >= max_size:
-            done += cells
-            break
+    while -cells[0][0] > radius and len(cells) < max_size:
         _, _, members = heapq.heappop(cells)
         widest = int(np.argmax(np.ptp(points[members], axis=0)))
         members, middle = members[np.argsort(points[members, widest], kind="stable")], len(members) // 2
         for part in (members[:middle], members[middle:]):
             heapq.heappush(cells, _cell(points, part))
-    indices = np.array([place for _, place, _ in done], dtype=np.int64)
-    owner = np.empty(len(points), dtype=np.int64)
-    for number, (_, _, members) in enumerate(done):
+    largest, owner = -cells[0][0], np.empty(len(points), dtype=np.int64)
+    cells.sort(key=lambda cell: cell[1])
+    for number, (_, _, members) in enumerate(cells):
         owner[members] = number
-    order = np.argsort(indices)
-    rank = np.empty_like(order)
-    rank[order] = np.arange(len(order))
-    return Coreset(indices[order], rank[owner], max(-negative for negative, _, _ in done))
+    return Coreset(np.array([place for _, place, _ in cells], dtype=np.int64), owner, largest)
 
 
 def _cell(points: FloatArray, members: IntArray) -> tuple[float, int, IntArray]:

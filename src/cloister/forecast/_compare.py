@@ -80,8 +80,7 @@ class Comparison:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the comparison as plain data."""
-        contenders = [asdict(one) for one in self.contenders]
-        return {**asdict(self), "guarantee": str(self.guarantee), "contenders": contenders}
+        return {**asdict(self), "guarantee": str(self.guarantee), "contenders": [asdict(one) for one in self.contenders]}
 
     def __str__(self) -> str:
         return "\n".join([self._headline, "", *aligned(HEAD, self._lines)])
@@ -317,10 +316,11 @@ def _read_public(
     if privacy_unit is not None and (not isinstance(privacy_unit, str) or not privacy_unit):
         remedy = "Make the ids a column of the rows."
         validate.refuse("compare.privacy_unit", "the name of a column", type(privacy_unit).__name__, remedy=remedy)
-    if privacy_unit is not None and isinstance(rows, Rows) and rows.privacy_unit != privacy_unit:
+    source = rows
+    if privacy_unit is None or not isinstance(rows, Rows):
+        source = open_rows(rows, privacy_unit=privacy_unit, where="compare")
+    elif rows.privacy_unit != privacy_unit:
         validate.refuse("compare.privacy_unit", "what open_rows was given", privacy_unit, remedy="Pass the same name to both.")
-    opened = privacy_unit is not None and isinstance(rows, Rows)
-    source = rows if opened else open_rows(rows, privacy_unit=privacy_unit, where="compare")
     if not isinstance(source, LocalRows):
         validate.refuse("compare.rows", "rows that this process can hold", source, remedy="Pass an array, a frame or a file.")
     domain = as_domain("compare.bounds", bounds, source.n_features)

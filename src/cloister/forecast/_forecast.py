@@ -146,14 +146,11 @@ class Forecast:
         if self.privacy_unit is not None:
             tables.insert(0, _person_table(self.privacy_unit))
         if self.center_errors:
-            title, heads = (
-                "Expected error of a centre, in parts of its cluster's radius",
-                (f"{counted} of a cluster", "error of its centre"),
-            )
-            errors: Rows = [
-                (f"{one.size:,}", part(one.error) if one.found else "missed or merged") for one in self.center_errors
-            ]
-            tables.insert(0, (title, heads, errors))
+            title = "Expected error of a centre, in parts of its cluster's radius"
+            heads = (f"{counted} of a cluster", "error of its centre")
+            errors = (part(one.error) if one.found else "missed or merged" for one in self.center_errors)
+            sizes = (f"{one.size:,}" for one in self.center_errors)
+            tables.insert(0, (title, heads, list(zip(sizes, errors, strict=True))))
         return tables
 
 
@@ -299,13 +296,9 @@ def _persons(privacy_unit: object, rows_per_unit: object, max_rows: object, weig
         unit = PrivacyUnit(max_rows=limit, weighting=validate.one_of("plan.weighting", weighting, WEIGHTINGS))
         most_rows = validate.integer("plan.rows_per_unit", rows_per_unit, low=1, high=LARGEST_ROWS_PER_UNIT)
         return {"privacy_unit": unit, "most_rows": most_rows, "finds": finds}
-    given = (
-        ("rows_per_unit", rows_per_unit, USUAL_ROWS),
-        ("max_rows_per_unit", max_rows, "auto"),
-        ("weighting", weighting, "row"),
-    )
-    for name, value, usual in given:
-        if value != usual:
+    usual = {"rows_per_unit": USUAL_ROWS, "max_rows_per_unit": "auto", "weighting": "row"}
+    for name, value in zip(usual, (rows_per_unit, max_rows, weighting), strict=True):
+        if value != usual[name]:
             validate.refuse(f"plan.{name}", "privacy_unit with it", value, remedy="Pass privacy_unit=True, or leave it out.")
     return {}
 
