@@ -7,15 +7,16 @@ reaches too rarely to spread. Arithmetic on public numbers.
 """
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
+from itertools import combinations
 
 import numpy as np
 import numpy.typing as npt
 from scipy.optimize import minimize_scalar
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
-from scipy.spatial import cKDTree
 
 from cloister.columns import FloatArray, IntArray
 
@@ -23,7 +24,6 @@ LARGEST_RADIUS = 2  # that is tried, in cells
 CELLS_PER_WINDOW = 4  # an axis has at least so many times the cells of a window
 CONTRAST = 2.0  # density, over even density, that the lower level should not exceed
 LEAST_NEIGHBOURS = 8
-NEIGHBOURS_WITHIN = 1.5  # cells: one step apart along one axis or two
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,11 +107,23 @@ def _join(members: npt.NDArray[np.bool_], starts: npt.NDArray[np.bool_]) -> tupl
     labels = np.full(members.shape, -1, dtype=np.int64)
     if not (members & starts).any():
         return labels, 0
-    places = np.argwhere(members)
-    first, second = cKDTree(places).query_pairs(NEIGHBOURS_WITHIN, output_type="ndarray").T
-    graph = coo_array((np.ones(len(first), dtype=bool), (first, second)), shape=(len(places), len(places)))
+    first, second = np.concatenate([np.empty((2, 0), dtype=np.int64), *_neighbours(members)], axis=1)
+    n_members = int(np.count_nonzero(members))
+    graph = coo_array((np.ones(len(first), dtype=bool), (first, second)), shape=(n_members, n_members))
     n_regions, regions = connected_components(graph, directed=False)
     kept, renamed = np.unique(regions[starts[members]]), np.full(n_regions, -1)
     renamed[kept] = np.arange(len(kept))
     labels[members] = renamed[regions]
     return labels, len(kept)
+
+
+def _neighbours(members: npt.NDArray[np.bool_]) -> Iterator[IntArray]:
+    """Yield pairs of members that lie one step apart along one axis or two, by their places among the members."""
+    places, index = np.argwhere(members), np.flatnonzero(members)
+    strides = [math.prod(members.shape[axis + 1 :]) for axis in range(members.ndim)]
+    slanted = {abs(step) for one, other in combinations(strides, 2) for step in (one + other, one - other)}
+    for step in ({*strides} | slanted) - {0}:
+        there = np.minimum(np.searchsorted(index, index + step), len(index) - 1)
+        here = np.flatnonzero(index[there] == index + step)
+        is_near = np.sum((places[there[here]] - places[here]) ** 2, axis=1) <= 2  # and not beyond the end of an axis
+        yield np.stack([here, there[here]])[:, is_near]
