@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 from cloister import GDP
-from cloister.cluster import plan_fit
 from cloister.columns import grid_step, snap
 from cloister.exceptions import ParameterError
 from cloister.rivals import CoresetKMeans, HashCounts, HashSums
@@ -146,15 +145,6 @@ def test_hyperplanes_without_offset_go_through_the_centre(generator):
     assert np.linalg.norm(planes.normals, axis=0) == pytest.approx(np.ones(100))
 
 
-def test_shares_add_up_whatever_the_tree_became():
-    for depth in (1, 7, 48):
-        plan = plan_fit(CoresetKMeans(2, bounds=(-1, 1), n_rows=100, max_depth=depth), 3)
-        assert sum(step.share for step in plan.steps) == pytest.approx(1)
-        for grown in range(depth + 1):
-            levels = sum(step.share for step in plan.levels[:grown])
-            assert levels + plan.leaves_factor(grown) * plan.leaves.share == pytest.approx(1)
-
-
 # -- fewer leaves than centres: fault 5 ----------------------------------------------------------------------------------
 
 
@@ -211,8 +201,10 @@ def test_errors_are_those_of_the_noise(generator):
 
 def test_levels_that_do_not_grow_leave_their_share_to_the_leaves(rows):
     options = {"guarantee": GDP(0.5), "n_rows": 300, "max_depth": 8, "missing": "middle"}
-    stump = make(min_rows_per_leaf=10**6, **options).fit(rows).privacy_receipt_.events
-    assert [one.question_name for one in stump] == ["hash_counts", "hash_sums"]
-    assert sum(one.cost.mu**2 for one in stump) == pytest.approx(0.25, rel=1e-6)
-    bush = make(min_rows_per_leaf=1, **options).fit(rows).privacy_receipt_.events
-    assert sum(one.cost.mu**2 for one in bush[:-2]) == pytest.approx(0.2 * 0.25 * (len(bush) - 2) / 8, rel=1e-6)
+    for min_rows in (10**6, 100, 1):
+        *levels, counts, sums = make(min_rows_per_leaf=min_rows, **options).fit(rows).privacy_receipt_.events
+        assert [one.question_name for one in (counts, sums)] == ["hash_counts", "hash_sums"]
+        assert bool(levels) == (min_rows < 300)
+        grown = sum(one.cost.mu**2 for one in levels)
+        assert grown == pytest.approx(0.2 * 0.25 * len(levels) / 8, rel=1e-6)
+        assert grown + counts.cost.mu**2 + sums.cost.mu**2 == pytest.approx(0.25, rel=1e-6)

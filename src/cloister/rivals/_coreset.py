@@ -39,11 +39,6 @@ class CoresetPlan(Plan):
     min_rows: float
     offset: float
 
-    def leaves_factor(self, grown: int) -> float:
-        """Return the factor by which the leaves' share grows where only so many levels were asked for."""
-        unspent = LEVELS_SHARE * (1 - grown / len(self.levels))
-        return 1 + unspent / (COUNTS_SHARE + SUMS_SHARE)
-
 
 @estimator
 class CoresetKMeans(PrivateClusterer):
@@ -123,7 +118,8 @@ class CoresetKMeans(PrivateClusterer):
         planes = random_hyperplanes(generator, frame.n_features, len(plan.levels), offset=plan.offset)
         leaves = grow_tree(ask, [step["counts"] for step in plan.levels], planes, n_rows=n_rows, min_rows=min_rows)
         grown = int(leaves.max()).bit_length() - 1  # levels: each that was asked for has leaves on it or below it
-        step = plan.leaves.times(plan.leaves_factor(grown))
+        unspent = LEVELS_SHARE * (1 - grown / len(plan.levels))
+        step = plan.leaves.times(1 + unspent / (COUNTS_SHARE + SUMS_SHARE))
         # Every leaf is noised, also an empty one.
         how_many = HashCounts(normals=planes.normals, offsets=planes.offsets, nodes=leaves)
         where = HashSums(normals=planes.normals, offsets=planes.offsets, nodes=leaves, radius=1.0)
