@@ -13,7 +13,7 @@ from tests.examples import examples
 from cloister.algorithms import N_LOOKS, find_ranges
 from cloister.algorithms._ranges import FALLBACK
 from cloister.cluster import Request, plan_first
-from cloister.columns import Box, Number, Relation, Table
+from cloister.columns import Box, Neighbours, Number, Relation, Table
 from cloister.privacy import GDP, Entropy, PureDP
 from cloister.questions import Answer, ColumnIntervals, ColumnMagnitudes, price_question
 
@@ -27,7 +27,7 @@ def steps_for(known, guarantee=BUDGET, *, share=0.05):
         n_clusters=1,
         guarantee=guarantee,
         cost=guarantee.noise_budget(),
-        relation=Relation.ADD_REMOVE,
+        relation=Neighbours(Relation.ADD_REMOVE),
         n_rows=N_ROWS,
         entropy=Entropy(0),
     )
@@ -196,7 +196,7 @@ def test_steps_are_those_that_may_be_asked():
 
 
 def test_nothing_is_asked_where_nothing_is_to_be_found():
-    request = SimpleNamespace(cost=GDP(1.0), relation=Relation.ADD_REMOVE)
+    request = SimpleNamespace(cost=GDP(1.0), relation=Neighbours(Relation.ADD_REMOVE))
     options = {"n_rows": None, "counts": False, "bounds_share": 0.05, "cells": False}
     for domain in (Box(0, 1).spread(2), Table((Number(0, 1),))):
         first = plan_first(request, domain, scaling="bounds", **options)

@@ -9,7 +9,7 @@ from sklearn.datasets import make_blobs
 from cloister import GDP, Ball, Box, KMeans, Ledger, PureDP
 from cloister.cluster import Planner, make_plan
 from cloister.cluster._kmeans_recipe import GAUSSIAN, PURE
-from cloister.columns import Relation
+from cloister.columns import Neighbours, Relation
 from cloister.data import Rows, Schema
 from cloister.exceptions import DataError
 
@@ -20,7 +20,7 @@ from ..common._cases import MIDDLES, draw_rows
 @pytest.mark.parametrize("budget", [GDP(0.01), GDP(3.0), PureDP(0.1), PureDP(50.0)], ids=str)
 @pytest.mark.parametrize(("n_rows", "n_features", "n_clusters"), [(1, 1, 1), (150, 4, 3), (10**6, 784, 10), (500, 2, 2000)])
 def test_the_plan_divides_the_whole_budget(n_rows, n_features, n_clusters, budget, relation):
-    plan = make_plan(n_rows, n_features, n_clusters, planner=Planner(budget, relation))
+    plan = make_plan(n_rows, n_features, n_clusters, planner=Planner(budget, Neighbours(relation)))
     assert sum(step.share for step in plan.steps) == pytest.approx(1.0)
     assert min(query.share for step in plan.steps for query in step.queries) > 0
     assert [one.step.share for one in plan.refine_rounds] == pytest.approx(plan.rounds)
@@ -33,7 +33,7 @@ def test_the_plan_divides_the_whole_budget(n_rows, n_features, n_clusters, budge
 
 def test_centres_settle_where_noise_is_small_and_rows_fit_into_memory():
     def n_settling(n_rows, n_features, n_clusters, budget):
-        plan = make_plan(n_rows, n_features, n_clusters, planner=Planner(budget, Relation.ADD_REMOVE))
+        plan = make_plan(n_rows, n_features, n_clusters, planner=Planner(budget, Neighbours(Relation.ADD_REMOVE)))
         names = [step.name for step in plan.steps]
         settling = [name for name in names if name.startswith("settling")]
         assert settling == [f"settling {1 + index}" for index in range(len(settling))]
@@ -87,7 +87,7 @@ def test_bounds_far_wider_than_the_rows_and_off_their_middle(generator):
 @pytest.mark.parametrize("budget", [GDP(0.05), GDP(3.0), PureDP(0.5)], ids=str)
 @pytest.mark.parametrize(("n_rows", "n_clusters"), [(1, 1), (20_000, 3), (10**6, 8), (10**9, 500), (10**12, 2)])
 def test_a_sample_serves_until_the_last_counts_and_sums(n_rows, n_clusters, budget):
-    plan = make_plan(n_rows, 6, n_clusters, planner=Planner(budget, Relation.ADD_REMOVE))
+    plan = make_plan(n_rows, 6, n_clusters, planner=Planner(budget, Neighbours(Relation.ADD_REMOVE)))
     queries = [query for step in plan.steps for query in step.queries]
     assert {query.row_share for query in queries[:-2]} == {plan.row_share}
     assert {query.row_share for query in queries[-2:]} == {1.0}

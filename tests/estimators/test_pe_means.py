@@ -19,14 +19,8 @@ from ..common._cases import MIDDLES, draw_rows
 QUICK = {"n_rounds": 3, "n_variations": 10, "n_init": 1}
 
 
-@pytest.fixture
-def make():
-    """Return a maker of quick estimators on [-1, 1], unless other options are given."""
-
-    def make_model(n_clusters=3, **parameters):
-        return PEMeans(n_clusters, **{"epsilon": 5.0, "bounds": (-1, 1), **QUICK, **parameters})
-
-    return make_model
+def make(n_clusters=3, **parameters):
+    return PEMeans(n_clusters, **{"epsilon": 5.0, "bounds": (-1, 1), **QUICK, **parameters})
 
 
 @pytest.fixture
@@ -39,7 +33,7 @@ def rows(generator):
 
 @pytest.mark.parametrize("projection", ["auto", None, 1, 5, 40, 100])
 @pytest.mark.parametrize("options", [{"epsilon": 1.0}, {"epsilon": 1.0, "delta": 0}, {"neighbours": "replace"}], ids=str)
-def test_many_dimensions_with_and_without_projection(projection, options, make, generator):
+def test_many_dimensions_with_and_without_projection(projection, options, generator):
     rows = generator.normal(size=(100, 40)) / 10
     model = make(3, projection=projection, **options).fit(rows)
     assert model.cluster_centers_.shape == (3, 40)
@@ -67,7 +61,7 @@ def test_the_projection_is_decided_by_the_noise_that_the_lift_would_have(options
 
 @pytest.mark.parametrize(("n_rows", "projection"), [(60, None), (30_000, 16)])
 @pytest.mark.parametrize("public", [True, False])
-def test_a_wide_fit_is_that_of_the_variant_that_is_chosen(n_rows, projection, public, make, generator, seed):
+def test_a_wide_fit_is_that_of_the_variant_that_is_chosen(n_rows, projection, public, generator, seed):
     # Where the number of rows is not public, the noisy one decides: before it is known the plan is the plain one.
     rows = generator.normal(size=(n_rows, 40)) / 20
     given = {"n_rounds": 2, "n_variations": 4, "random_state": seed, "n_rows": n_rows if public else None}
@@ -85,12 +79,12 @@ def test_a_projection_keeps_two_of_the_rounds_for_the_way_back(projection, round
     assert len(votes) == (int(25 * max(epsilon, 1)) if projection == 40 else rounds)
 
 
-def test_noise_vanishes_as_epsilon_grows(make, rows):
+def test_noise_vanishes_as_epsilon_grows(rows):
     centers = make(epsilon=1e9, n_rounds=8, n_variations=30, random_state=0).fit(rows).cluster_centers_
     assert np.linalg.norm(centers[:, None] - MIDDLES, axis=2).min(axis=0).max() < 0.1
 
 
-def test_scaled_distances_are_in_half_widths_whatever_the_bounds(make, rows):
+def test_scaled_distances_are_in_half_widths_whatever_the_bounds(rows):
     for high in (1.0, 5.0):
         model = make(bounds=([-1, -1], [1, high]), scaling="bounds").fit(rows)
         half = np.array([1.0, (high + 1) / 2])
@@ -113,7 +107,7 @@ def test_without_noise_the_loss_is_that_of_k_means(n_rows, seed):
 # -- files ---------------------------------------------------------------------------------------------------------------
 
 
-def test_files_are_predicted_by_name_and_not_by_place(make, rows, tmp_path):
+def test_files_are_predicted_by_name_and_not_by_place(rows, tmp_path):
     frame = pd.DataFrame(rows, columns=["left", "right"])
     model = make().fit(frame)
     swapped = tmp_path / "swapped.parquet"
@@ -129,7 +123,7 @@ def test_files_are_predicted_by_name_and_not_by_place(make, rows, tmp_path):
 # -- processes and memory ------------------------------------------------------------------------------------------------
 
 
-def test_the_rows_are_neither_kept_nor_copied_by_a_fit(make, generator):
+def test_the_rows_are_neither_kept_nor_copied_by_a_fit(generator):
     # Fault 10: the raw data kept inside the result object.
     rows = generator.uniform(-1, 1, size=(200_000, 4))
     model = make(n_rounds=1, n_variations=2, n_jobs=1).fit(rows[:1000])

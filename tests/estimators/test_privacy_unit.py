@@ -163,14 +163,6 @@ class TestRefusals:
 
 
 class TestLedgers:
-    def test_a_file_keeps_the_unit(self, tmp_path):
-        path = tmp_path / "budget.sqlite"
-        Ledger.create(path, epsilon=1.0, unit="person").close()
-        with Ledger.open(path, unit="person") as ledger:
-            assert ledger.unit == "person"
-        with pytest.raises(LedgerError, match="expected unit as in the file"):
-            Ledger.open(path, unit="row")
-
     def test_one_budget_knows_persons_by_one_column(self, table):
         """Otherwise a column that gives every row a person of its own would be a way around it."""
         ledger = Ledger(epsilon=5.0, delta=1e-6, unit="person")

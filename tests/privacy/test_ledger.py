@@ -459,6 +459,7 @@ def test_where_there_are_no_links_a_ledger_is_created_all_the_same(path: Path, m
     ("options", "words"),
     [
         ({"neighbours": "replace"}, r"expected neighbours as in the file \('add-remove'\), got 'replace'. Leave it out"),
+        ({"unit": "person"}, r"expected unit as in the file \('row'\), got 'person'"),
         ({"planned": True}, r"expected planned as in the file \(False\), got True"),
         ({"pure_epsilon": 0.5}, r"expected pure_epsilon as in the file \(0.0\), got 0.5"),
         ({"name": "others"}, r"expected name as in the file \('people'\), got 'others'"),

@@ -11,7 +11,6 @@ from scipy.spatial.distance import cdist
 from tests.examples import examples
 
 from cloister import GDP, Ball, PureDP
-from cloister.columns import snap
 from cloister.exceptions import ParameterError
 from cloister.rivals import BoundedCounts, BoundedSums, FastLloyd, LloydKMeans
 from cloister.rivals._fast_lloyd import fold
@@ -55,28 +54,6 @@ def test_the_number_of_rows_is_asked_for_by_the_rule_alone(generator):
 
 
 # -- what is computed ----------------------------------------------------------------------------------------------------
-
-
-def plain_fast_lloyd(rows, points, n_rounds, radius):
-    """The method in a few lines, without noise, on rows of the unit ball."""
-    for index in range(n_rounds):
-        distances = cdist(rows, points)
-        labels = distances.argmin(axis=1)
-        near = (distances.min(axis=1) <= radius) | (index == 0)
-        members = [rows[near & (labels == one)] for one in range(len(points))]
-        points = np.array([own.mean(axis=0) if len(own) else old for own, old in zip(members, points, strict=True)])
-    return points
-
-
-@pytest.mark.parametrize(("neighbours", "delta"), [("add-remove", 0.0), ("replace", 1e-6)])
-def test_without_noise_it_averages_the_rows_within_the_radius(neighbours, delta, generator):
-    rows = snap(generator.uniform(-1, 1, size=(400, 2)) / 1.5)
-    options = {"epsilon": 1e9, "delta": delta, "neighbours": neighbours, "alpha": 0.5}
-    model = FastLloyd(4, bounds=Ball(1.0), **options).fit(rows)
-    expected = plain_fast_lloyd(rows, model.rounds_[0].points, 6, 0.25)
-    assert np.allclose(model.cluster_centers_, expected, atol=1e-5)
-    assert model.rounds_[0].counts.sum() == pytest.approx(400, abs=0.1)
-    assert model.cluster_counts_.sum() < 399, "rows beyond the radius are not counted"
 
 
 @examples(40)

@@ -13,27 +13,23 @@ from cloister import GDP, Ball, PureDP
 from cloister.audit import share_spent
 
 
-@pytest.fixture
-def tables(generator):
-    def draw(n_features):
-        target, source = (generator.uniform(-1, 1, (50, n_features)) / math.sqrt(n_features) for _ in range(2))
-        return target, source
-
-    return draw
+def draw(generator, n_features):
+    """Return a target and a source."""
+    return generator.uniform(-1, 1, (2, 50, n_features)) / math.sqrt(n_features)
 
 
 @pytest.mark.parametrize("n_features", [1, 2, 33])
 @pytest.mark.parametrize("guarantee", [PureDP(2.0), GDP(0.7)], ids=lambda one: one.kind)
 @pytest.mark.parametrize("neighbours", ["add-remove", "replace"])
-def test_the_paper_charges_between_half_and_all_of_it(make, tables, n_features, guarantee, neighbours):
-    target, source = tables(n_features)
+def test_the_paper_charges_between_half_and_all_of_it(make, generator, n_features, guarantee, neighbours):
+    target, source = draw(generator, n_features)
     model = make(calibration="paper", guarantee=guarantee, neighbours=neighbours, bounds=Ball(1.0)).fit(target, source=source)
     assert 0.5 <= share_spent(model.privacy_receipt_.events, guarantee) <= 1 + 1e-12
 
 
 @pytest.mark.parametrize("delta", [0.0, 1e-6])
-def test_the_paper_draws_the_pure_noise_it_states(make, tables, delta):
-    target, source = tables(2)
+def test_the_paper_draws_the_pure_noise_it_states(make, generator, delta):
+    target, source = draw(generator, 2)
     model = make(calibration="paper", epsilon=3.0, delta=delta, bounds=Ball(1.0)).fit(target, source=source)
     counts, sums = model.privacy_receipt_.events
     assert counts.mechanism == sums.mechanism == "discrete_laplace"

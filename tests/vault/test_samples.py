@@ -17,7 +17,7 @@ from tests.vaults import open_vault
 
 from cloister import GDP, Ball
 from cloister.cluster._plan import Planner
-from cloister.columns import Relation
+from cloister.columns import Neighbours, Relation
 from cloister.data import open_rows
 from cloister.data._backend import MemoryRows
 from cloister.exceptions import DataError, ParameterError
@@ -111,7 +111,7 @@ def test_a_sample_costs_what_all_rows_cost():
 
 
 def test_a_plan_says_of_every_step_what_part_of_the_rows_it_asks():
-    planner = Planner(GDP(1.0), Relation.ADD_REMOVE)
+    planner = Planner(GDP(1.0), Neighbours(Relation.ADD_REMOVE))
     asked = {"counts": (NearestCounts(points=POINTS), 0.3), "sums": (SUMS, 0.2)}
     whole, part = planner.step("one", "", n_points=3, **asked), planner.step("one", "", n_points=3, row_share=0.1, **asked)
     assert [query.row_share for query in whole.queries] == [1.0, 1.0]

@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from cloister import validate
 from cloister.cluster._declare import estimator
 from cloister.cluster._describe import Description
-from cloister.cluster._first import BOUNDS_SHARE, FirstSteps, Ready, ask_first, correct_for_missing, plan_first
+from cloister.cluster._first import BOUNDS_SHARE, FirstSteps, Ready, TableSpec, ask_first, correct_for_missing, plan_first
 from cloister.cluster._notebook import NotebookPage
 from cloister.cluster._plan import REFERENCE_DELTA, Decision, Outcome, Plan, Planner, Request
 from cloister.cluster._privacy_unit import (
@@ -29,13 +29,15 @@ from cloister.cluster._privacy_unit import (
     unit_options,
 )
 from cloister.cluster._progress import Progress
-from cloister.cluster._tables import has_names, is_file, is_in_memory, reads_alike, shape_of
+from cloister.cluster._tables import has_names, is_file, is_in_memory, shape_of
 from cloister.columns import (
+    PRIVATE,
     Box,
     Declaration,
     FloatArray,
     Frame,
     Neighbours,
+    Number,
     Relation,
     Table,
     as_domain,
@@ -228,7 +230,8 @@ class PrivateEstimator(NotebookPage, PersonParameters, BaseEstimator):  # type: 
             try:
                 self._note_features(X, rows)
                 with bar:
-                    done = self._ask_all(_followed(vault.ask, bar), vault, request, first, setting, bar)
+                    bar.follow(first.all_steps)
+                    done = self._ask_all(vault, request, setting, bar)
             finally:
                 receipt = vault.close(request.guarantee)
         balance = None if shared is None else shared.balance(account.identity)
@@ -247,19 +250,19 @@ class PrivateEstimator(NotebookPage, PersonParameters, BaseEstimator):  # type: 
             else Receipt.cover((receipt, before), SAME, dataset=self.dataset, purpose=self.purpose),
         )
 
-    def _setting(self, rows: Rows) -> "_Setting":
+    def _setting(self, rows: Rows) -> TableSpec:
         """Return what is declared about the rows."""
         n_features = self._n_compared(rows)
         domain, scaling = self._scaled(self._domain(n_features, rows.bounds))
         self._check_domain(domain)
         names = rows.feature_names or tuple(f"x{index}" for index in range(rows.n_features))
-        return _Setting(domain, scaling, rows.nullable[:n_features], names)
+        return TableSpec(domain, scaling, rows.nullable[:n_features], names)
 
     def _n_compared(self, rows: Rows) -> int:
         """Return how many columns rows are compared by; what is only described stands behind them."""
         return rows.n_features - len(self._extra_columns)
 
-    def _first_steps(self, request: Request, setting: "_Setting", n_rows: float | None) -> FirstSteps:
+    def _first_steps(self, request: Request, setting: TableSpec, n_rows: float | None) -> FirstSteps:
         """Return what is asked before the method's own plan; `n_rows` is None while nobody knows it."""
         return plan_first(
             request,
@@ -272,7 +275,7 @@ class PrivateEstimator(NotebookPage, PersonParameters, BaseEstimator):  # type: 
             cells=self._asks_cells(setting.domain),
         )
 
-    def _first_plan(self, request: Request, setting: "_Setting", *, expected: float | None = None) -> Plan:
+    def _first_plan(self, request: Request, setting: TableSpec, *, expected: float | None = None) -> Plan:
         """Return the plan before anything is asked: all parameters are checked, and the steps are those for the public size.
 
         Where nobody knows it, `expected` stands for it.
@@ -292,19 +295,11 @@ class PrivateEstimator(NotebookPage, PersonParameters, BaseEstimator):  # type: 
             self._refuse_budget(request)
         return replace(plan, preliminary=first.steps, closing=() if last is None else (last.step,))
 
-    def _ask_all(
-        self,
-        ask: Ask,
-        vault: Vault,
-        request: Request,
-        plan: Plan,
-        setting: "_Setting",
-        progress: Progress,
-    ) -> FitResult:
+    def _ask_all(self, vault: Vault, request: Request, setting: TableSpec, progress: Progress) -> FitResult:
         """Ask what comes first, complete the plan, and run it."""
+        ask = _followed(vault.ask, progress)
         n_rows = None if request.n_rows is None else float(request.n_rows)
         generator = request.entropy.public_generator()
-        progress.follow(plan.all_steps)
         first = self._first_steps(assume_rows(request, PLANNED_ROWS), setting, n_rows)
         if first.sizes is not None:
             max_rows = find_max_rows(ask, first.sizes["counts"], request, setting.frame.n_features)
@@ -314,15 +309,7 @@ class PrivateEstimator(NotebookPage, PersonParameters, BaseEstimator):  # type: 
         if first.count is not None:
             n_rows = max(1.0, float(ask(RowCount(), first.count["counts"]).value[0]))
             first = self._first_steps(request, setting, n_rows)
-        ready = ask_first(
-            ask,
-            first,
-            setting.domain,
-            scaling=setting.scaling,
-            nullable=setting.nullable,
-            n_rows=n_rows,
-            use=vault.use,
-        )
+        ready = ask_first(ask, first, setting, n_rows=n_rows, use=vault.use)
         size = UNKNOWN_ROWS if n_rows is None else n_rows
         planned = size if request.n_rows is None else max(size, 1.0)
         plan = self._whole_plan(request, ready.frame, first, planned)
@@ -376,7 +363,7 @@ class PrivateEstimator(NotebookPage, PersonParameters, BaseEstimator):  # type: 
         """Return the request as it is where answers make the noise largest."""
         return assume_rows(request, STARTS[-1])
 
-    def _refuse_noise_that_cannot_be_drawn(self, request: Request, setting: "_Setting", first: Plan) -> None:
+    def _refuse_noise_that_cannot_be_drawn(self, request: Request, setting: TableSpec, first: Plan) -> None:
         """Rehearse a fit with a tiny budget on a table without rows: it must not fail once something is spent."""
         model, request = copy(self), self._noisiest(request)
         privacy_unit = request.relation.privacy_unit
@@ -391,8 +378,8 @@ class PrivateEstimator(NotebookPage, PersonParameters, BaseEstimator):  # type: 
         try:
             account = _own_ledger(request).reserve(request.cost, purpose="rehearsal", relation=request.relation)
             vault = Vault(empty, frame=setting.frame, relation=request.relation, account=account, entropy=Entropy(0))
-            silent = Progress("rehearsal", enabled=False)
-            model._ask_all(vault.ask, vault, request, model._first_plan(request, setting), setting, silent)
+            model._first_plan(request, setting)
+            model._ask_all(vault, request, setting, Progress("rehearsal", enabled=False))
             return
         except ParameterError:  # of a scale, which is no parameter of this estimator
             pass
@@ -482,15 +469,15 @@ class PrivateEstimator(NotebookPage, PersonParameters, BaseEstimator):  # type: 
         if not isinstance(X, Rows):
             return open_rows(X, declared, n_jobs=self.n_jobs, where=self._owner, **options)
         # The position of a level is no number, nor that of another list.
-        rows, wanted = open_rows(X, n_jobs=self.n_jobs, where=self._owner), None
-        if declared is not None:
-            wanted = tuple(declared.values())
-            if rows.feature_names not in (None, tuple(declared)) or rows.n_features != len(declared):
-                raise DataError(
-                    f"{self._where('bounds')}: expected the columns of the rows, in order, got others. Pass the same mapping "
-                    "to open_rows."
-                )
-        if not reads_alike(rows.declared, wanted, rows.n_features):
+        rows = open_rows(X, n_jobs=self.n_jobs, where=self._owner)
+        numbers = (Number(PRIVATE),) * rows.n_features
+        wanted = numbers if declared is None else tuple(declared.values())
+        if declared is not None and (rows.feature_names not in (None, tuple(declared)) or rows.n_features != len(declared)):
+            raise DataError(
+                f"{self._where('bounds')}: expected the columns of the rows, in order, got others. Pass the same mapping to "
+                "open_rows."
+            )
+        if [one.reading for one in rows.declared or numbers] != [one.reading for one in wanted]:
             raise DataError(
                 f"{self._where('bounds')}: expected the declarations that open_rows was given, got others. Pass the same "
                 "mapping to both."
@@ -550,8 +537,6 @@ class PrivateEstimator(NotebookPage, PersonParameters, BaseEstimator):  # type: 
     def _unit_options(self) -> dict[str, Any]:
         """Return how a table is opened that says whose rows they are."""
         privacy_unit = self.privacy_unit if self._ids is None else self._ids
-        if privacy_unit is None:
-            return {}
         entropy = Entropy(self.random_state, where=self._where("random_state"))
         return unit_options(privacy_unit, units_bounded=self.units_bounded, entropy=entropy)
 
@@ -609,21 +594,6 @@ def plan_fit(model: PrivateEstimator, n_features: int, *, max_rows: int | None =
         request = assume_rows(request, max_rows)
     width = n_features + len(model._extra_columns)
     return model._first_plan(request, model._setting(open_rows(np.empty((0, width)), n_jobs=1)), expected=expected)
-
-
-@dataclass(frozen=True, eq=False)
-class _Setting:
-    """What is declared about the rows."""
-
-    domain: Table  # private bounds are provisional
-    scaling: str
-    nullable: tuple[bool, ...]  # whether the type of a column allows a missing value
-    names: tuple[str, ...]  # of all columns that are read, those that are only described last
-
-    @property
-    def frame(self) -> Frame:
-        """How rows are seen, as long as nothing was found."""
-        return self.domain.frame(scaling=self.scaling)
 
 
 def _followed(ask: Ask, progress: Progress) -> Ask:

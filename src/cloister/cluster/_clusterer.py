@@ -4,6 +4,7 @@
 from collections.abc import Callable
 from functools import cached_property, partial
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
@@ -14,7 +15,6 @@ from cloister.cluster._declare import estimator
 from cloister.cluster._describe import Description, read_columns, read_share
 from cloister.cluster._first import FirstSteps
 from cloister.cluster._plan import Request
-from cloister.cluster._row_level import RowLevel, without_row_level
 from cloister.cluster._scaled import ScaledEstimator
 from cloister.cluster._tables import is_file
 from cloister.columns import Declaration, FloatArray, Frame, IntArray
@@ -24,6 +24,9 @@ from cloister.nearest import nearest_center
 from cloister.release import Release
 
 PREDICTED = {"use": "predict", "remedy": "Send release_.predict to where they are, as docs/scale.md shows."}
+# Beside the estimators instead of in them: scikit-learn's page for notebooks shows whatever ``vars`` or ``dir`` list, of an
+# array the exact length and the first and last entries. What lists, prints, copies or stores an estimator meets no label.
+LABELS: WeakKeyDictionary[object, IntArray] = WeakKeyDictionary()
 
 
 @estimator
@@ -57,12 +60,22 @@ class PrivateClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluste
     describe: float = 0.0
     describe_columns: Any = None
 
-    labels_ = RowLevel()  # exists because scikit-learn asks for it; what is about single rows is never shown or stored
+    @property
+    def labels_(self) -> IntArray:
+        """Exists because scikit-learn asks for it; what is about single rows is never shown or stored."""
+        if self not in LABELS:
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute 'labels_'")
+        return LABELS[self]
+
+    @labels_.deleter
+    def labels_(self) -> None:
+        _ = self.labels_  # there must be some
+        del LABELS[self]
 
     def _label(self, X: object, rows: Rows) -> None:
-        type(self).labels_.forget(self)  # of an earlier fit
+        LABELS.pop(self, None)  # of an earlier fit
         if isinstance(rows, LocalRows) and not is_file(X):
-            self.labels_ = _find_labels(rows, self._frame, self.cluster_centers_)
+            LABELS[self] = _find_labels(rows, self._frame, self.cluster_centers_)
 
     def _store(self, fit: PrivateFit) -> None:
         outcome, frame = fit.outcome, fit.frame
@@ -169,7 +182,7 @@ class PrivateClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluste
         return -float(np.sum(np.min(self.transform(X), axis=1, initial=np.inf) ** 2))
 
     def __dir__(self) -> list[str]:
-        return without_row_level(type(self), super().__dir__())
+        return sorted(set(super().__dir__()) - {"labels_"})
 
 
 def _find_labels(rows: LocalRows, frame: Frame, centers: FloatArray) -> IntArray:

@@ -41,6 +41,21 @@ SURE_OF_MISSING = 3.0  # standard deviations from which on a column is taken to 
 CONFIRMED = 2.0  # the same for all clusters together, below which their centres are not corrected
 
 
+@dataclass(frozen=True, eq=False)
+class TableSpec:
+    """What is declared about the rows."""
+
+    domain: Table  # private bounds are provisional
+    scaling: str
+    nullable: tuple[bool, ...]  # whether the type of a column allows a missing value
+    names: tuple[str, ...]  # of all columns that are read, those that are only described last
+
+    @property
+    def frame(self) -> Frame:
+        """How rows are seen, as long as nothing was found."""
+        return self.domain.frame(scaling=self.scaling)
+
+
 @dataclass(frozen=True, kw_only=True)
 class FirstSteps:
     """The steps before a method's own; those that are not needed are None."""
@@ -136,21 +151,13 @@ def _cells(planner: Planner, domain: Table, *, n_rows: float | None) -> Step | N
     return planner.step(CELLS, purpose, n_points=len(low), counts=(states, share), sums=(sums, share), clusters=(states, share))
 
 
-def ask_first(
-    ask: Ask,
-    first: FirstSteps,
-    declared: Table,
-    *,
-    scaling: str,
-    nullable: tuple[bool, ...],
-    n_rows: float | None,
-    use: Callable[[Frame], None],
-) -> Ready:
+def ask_first(ask: Ask, first: FirstSteps, setting: TableSpec, *, n_rows: float | None, use: Callable[[Frame], None]) -> Ready:
     """Ask for bounds and missing values, and return how rows are seen from then on.
 
     `use` tells the vault how to see the rows. The number of rows is not asked for here.
     """
-    domain = _find_bounds(ask, first.ranges, declared, scaling=scaling, n_rows=n_rows)
+    scaling = setting.scaling
+    domain = _find_bounds(ask, first.ranges, setting.domain, scaling=scaling, n_rows=n_rows)
     places = domain.places(None)
     frame = domain.frame(scaling=scaling, missing=places)
     use(frame)
@@ -162,7 +169,7 @@ def ask_first(
     absent, outside = answer.value[:, CellStates.MISSING], answer.value[:, CellStates.OUTSIDE]
     unplaced = absent + np.where(_have_levels(domain), outside, 0.0)
     # Columns that need a mean: they take it, their type allows missing values, and there seem to be some.
-    takes = np.array([one.missing == "mean" for one in domain.columns]) & (np.array(nullable) | _have_levels(domain))
+    takes = np.array([one.missing == "mean" for one in domain.columns]) & (np.array(setting.nullable) | _have_levels(domain))
     filled = tuple(int(index) for index in np.flatnonzero(takes & (unplaced > SURE_OF_MISSING * answer.sigma)))
     if filled:
         present = np.maximum(n_rows - unplaced, 1.0)

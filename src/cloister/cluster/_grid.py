@@ -136,9 +136,7 @@ class _GridEstimator(ScaledEstimator):
     def _run(self, ask: Ask, plan: GridPlan, frame: Frame, *, n_rows: float, generator: np.random.Generator) -> _Counted:
         assert frame.half_widths is not None
         answer = ask(GridCounts(half_widths=frame.half_widths, cells=plan.cells), plan.grid["counts"])
-        counts, split = answer.value.ravel(), None
-        if plan.parts is not None:
-            counts, split = self._split(ask, plan, frame, answer, n_rows)
+        counts, split = self._split(ask, plan, frame, answer, n_rows)
         cells = plan.cells if split is None else split.cells
         grid = Grid(box=Box(*frame.domain.ranges), cells=cells, counts=self.counts, split=split)
         points = Points(frame=frame, noisy_counts=counts, sigma=answer.sigma, grid=grid)
@@ -154,8 +152,9 @@ class _GridEstimator(ScaledEstimator):
     def _split(
         self, ask: Ask, plan: GridPlan, frame: Frame, answer: Answer, n_rows: float
     ) -> tuple[FloatArray, GridSplit | None]:
-        """Split the fuller cells and count their parts; return the counts of all leaves."""
-        assert plan.parts is not None
+        """Split the fuller cells of an adaptive grid and count their parts; return the counts of all leaves."""
+        if plan.parts is None:
+            return answer.value.ravel(), None
         assert frame.half_widths is not None
         query = plan.parts["counts"]
         factors = split_factors(

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a notebook shows of an estimator: scikit-learn's page of its parameters and, once it is fitted, what it may publish.
 
-Values about single rows are kept where neither page meets them: see ``_row_level``.
+Values about single rows are kept where neither page meets them: see ``_clusterer.LABELS``.
 """
 
 from collections.abc import Callable

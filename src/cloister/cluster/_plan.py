@@ -7,7 +7,7 @@ from typing import Any
 
 from cloister.algorithms import Scatter
 from cloister.cluster._kmeans_errors import ErrorInputs
-from cloister.columns import FloatArray, Neighbours, as_neighbours
+from cloister.columns import FloatArray, Neighbours
 from cloister.privacy import Cost, Entropy, Guarantee, Step
 from cloister.questions import Question, plan_query
 
@@ -26,9 +26,6 @@ class Request:
     n_rows: int | None  # what counts add up to; None: not public
     n_units: int | None = None  # rows or persons, whatever is protected; None: not public
     entropy: Entropy
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "relation", as_neighbours(self.relation))
 
     @property
     def epsilon(self) -> float:
@@ -50,9 +47,6 @@ class Planner:
     relation: Neighbours
     part: float = 1.0
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "relation", as_neighbours(self.relation))
-
     def step(
         self, name: str, purpose: str, *, n_points: int, row_share: float = 1.0, **queries: tuple[Question, float]
     ) -> Step:
@@ -60,12 +54,7 @@ class Planner:
 
         With a `row_share` below 1 its questions are answered on a secret random sample of that part of the rows.
         """
-        given: dict[str, Any] = {
-            "budget": self.budget,
-            "relation": self.relation,
-            "part": self.part,
-            "row_share": row_share,
-        }
+        given: dict[str, Any] = {**vars(self), "row_share": row_share}
         made = tuple(plan_query(name, key, question, share=share, **given) for key, (question, share) in queries.items())
         return Step(name=name, purpose=purpose, n_points=n_points, queries=made)
 

@@ -410,7 +410,7 @@ class SourceTargetKMedoids(PrivateEstimator):
         progress.say(f"measuring {len(target):,} target points")
         self.cluster_centers_ = target[self.medoid_indices_]
         cover = problem.cover(self.medoid_indices_, self.sanitized_source_)
-        self.target_cost_ = cover.cost
+        self.target_cost_ = cover.details["target_cost"]
         bound = self._bound(problem.asked, fit)
         self.neighbor_distance_, self.error_bound_ = bound.get("neighbor_distance"), bound.get("error_bound")
         self.privacy_receipt_ = fit.receipt
@@ -423,7 +423,7 @@ class SourceTargetKMedoids(PrivateEstimator):
             count_errors=np.zeros(len(self.cluster_centers_)),
             domain=fit.frame.domain,
             details={
-                **cover.to_dict(),
+                **cover.details,
                 "sanitized_source": self.sanitized_source_.tolist(),
                 "sanitized_counts": np.round(sanitized.counts, 2).tolist(),
                 "medoid_indices": self.medoid_indices_.tolist(),

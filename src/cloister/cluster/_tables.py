@@ -1,15 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """What `fit` and `predict` ask of a table before it is opened."""
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from cloister.columns import PRIVATE, Declaration, Number
 from cloister.data import LocalRows, Rows
-
-NUMBER = Number(PRIVATE)
 
 
 def is_in_memory(X: object, rows: Rows) -> bool:
@@ -30,11 +26,3 @@ def has_names(X: object) -> bool:
 def shape_of(X: Any, rows: Rows) -> Any:
     """Return what has the shape and the column names of `X`; scikit-learn would take the width of a list from its first row."""
     return X if hasattr(X, "columns") else np.empty((0, rows.n_features))
-
-
-def reads_alike(one: Sequence[Declaration] | None, other: Sequence[Declaration] | None, n_columns: int) -> bool:
-    """Whether two declarations read every value as the same number; None stands for columns of numbers."""
-    first, second = (
-        [NUMBER.reading] * n_columns if given is None else [each.reading for each in given] for given in (one, other)
-    )
-    return first == second

@@ -54,32 +54,12 @@ def read_target(where: str, target: object) -> Target:
     return Target(matrix, rows.feature_names)
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Cover:
     """How well chosen points and the sanitised source cover the target, on public numbers."""
 
-    target: FloatArray
-    cost: float  # mean distance to the nearest centre of either kind
-    cost_of_chosen: float
-    cost_alone: float  # of the choice that ignores the source
     served: FloatArray  # target points of each chosen one
-    by_source: int  # target points that a sanitised source point serves
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return what a release keeps."""
-        # A report draws the target, which is public: evenly picked rows, to a millionth of their spread.
-        size = len(self.target)
-        picked = self.target[np.unique(np.linspace(0, size - 1, min(size, LARGEST_PICTURE)).round().astype(np.int64))]
-        spread = float(np.max(np.ptp(self.target, axis=0)))
-        digits = 6 - int(np.floor(np.log10(spread))) if spread > 0 else 6
-        return {
-            "target": (np.round(picked, digits) if abs(digits) < 100 else picked).tolist(),
-            "n_target": len(self.target),
-            "target_cost": self.cost,
-            "cost_of_chosen": self.cost_of_chosen,
-            "cost_alone": self.cost_alone,
-            "served_by_source": self.by_source,
-        }
+    details: dict[str, Any]  # what a release keeps
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -139,14 +119,19 @@ class Problem:
         nearest = nearest_point(self.target, self.target[chosen], metric)
         covered = nearest_point(self.target, source, metric).distances
         by_source = covered < nearest.distances
-        return Cover(
-            target=self.target,
-            cost=float(np.mean(np.minimum(nearest.distances, covered))),
-            cost_of_chosen=float(np.mean(nearest.distances)),
-            cost_alone=float(np.mean(nearest_point(self.target, self.target[self.alone], metric).distances)),
-            served=np.bincount(nearest.indices[~by_source], minlength=len(chosen)).astype(np.float64),
-            by_source=int(np.count_nonzero(by_source)),
-        )
+        # A report draws the target, which is public: evenly picked rows, to a millionth of their spread.
+        size, spread = len(self.target), float(np.max(np.ptp(self.target, axis=0)))
+        picked = self.target[np.unique(np.linspace(0, size - 1, min(size, LARGEST_PICTURE)).round().astype(np.int64))]
+        digits = 6 - int(np.floor(np.log10(spread))) if spread > 0 else 6
+        details = {
+            "target": (np.round(picked, digits) if abs(digits) < 100 else picked).tolist(),
+            "n_target": size,
+            "target_cost": float(np.mean(np.minimum(nearest.distances, covered))),  # to the nearest centre of either kind
+            "cost_of_chosen": float(np.mean(nearest.distances)),
+            "cost_alone": float(np.mean(nearest_point(self.target, self.target[self.alone], metric).distances)),
+            "served_by_source": int(np.count_nonzero(by_source)),
+        }
+        return Cover(np.bincount(nearest.indices[~by_source], minlength=len(chosen)).astype(np.float64), details)
 
     def _solve(self, caps: FloatArray | None, progress: Progress, words: str) -> Medoids:
         passes = count(1)

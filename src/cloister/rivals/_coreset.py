@@ -39,11 +39,6 @@ class CoresetPlan(Plan):
     min_rows: float
     offset: float
 
-    def leaves_factor(self, grown: int) -> float:
-        """Return the factor by which the leaves' share grows where only so many levels were asked for."""
-        unspent = LEVELS_SHARE * (1 - grown / len(self.levels))
-        return 1 + unspent / (COUNTS_SHARE + SUMS_SHARE)
-
 
 @estimator
 class CoresetKMeans(PrivateClusterer):
@@ -119,15 +114,16 @@ class CoresetKMeans(PrivateClusterer):
         )
 
     def _run(self, ask: Ask, plan: CoresetPlan, frame: Frame, *, n_rows: float, generator: np.random.Generator) -> Outcome:
-        space, min_rows, leaves = Space(frame), plan.min_rows, plan.leaves
+        space, min_rows = Space(frame), plan.min_rows
         planes = random_hyperplanes(generator, frame.n_features, len(plan.levels), offset=plan.offset)
-        tree = grow_tree(ask, [step["counts"] for step in plan.levels], planes, n_rows=n_rows, min_rows=min_rows)
-        more = plan.leaves_factor(tree.n_levels)
-        counts, sums = leaves["counts"].times(more), leaves["sums"].times(more)
+        leaves = grow_tree(ask, [step["counts"] for step in plan.levels], planes, n_rows=n_rows, min_rows=min_rows)
+        grown = int(leaves.max()).bit_length() - 1  # levels: each that was asked for has leaves on it or below it
+        unspent = LEVELS_SHARE * (1 - grown / len(plan.levels))
+        step = plan.leaves.times(1 + unspent / (COUNTS_SHARE + SUMS_SHARE))
         # Every leaf is noised, also an empty one.
-        how_many = HashCounts(normals=planes.normals, offsets=planes.offsets, nodes=tree.leaves)
-        where = HashSums(normals=planes.normals, offsets=planes.offsets, nodes=tree.leaves, radius=1.0)
-        number, total = ask([how_many, where], [counts, sums])
+        how_many = HashCounts(normals=planes.normals, offsets=planes.offsets, nodes=leaves)
+        where = HashSums(normals=planes.normals, offsets=planes.offsets, nodes=leaves, radius=1.0)
+        number, total = ask([how_many, where], [step["counts"], step["sums"]])
         self.coreset_ = HashCoreset(
             points=space.clip(total.value / np.maximum(number.value, 1.0)[:, None]),
             noisy_counts=number.value,
@@ -137,7 +133,7 @@ class CoresetKMeans(PrivateClusterer):
         )
         found = cluster_coreset(self.coreset_, self.n_clusters, space, generator=generator, restarts=self.n_init)
         kept = Decision(figures={"n_kept": float(np.count_nonzero(self.coreset_.kept))})
-        return replace(found, n_rounds=tree.n_levels, decisions={"leaves": kept})
+        return replace(found, n_rounds=grown, decisions={"leaves": kept})
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,14 +142,6 @@ class Hyperplanes:
 
     normals: FloatArray  # (n_features, n_levels)
     offsets: FloatArray  # (n_levels,)
-
-
-@dataclass(frozen=True, eq=False)
-class HashTree:
-    """A grown tree: its leaves share no row and miss none."""
-
-    leaves: IntArray  # numbers of the nodes, as HashCounts has them
-    n_levels: int  # that were asked for
 
 
 @dataclass(frozen=True, eq=False)
@@ -178,8 +166,11 @@ def random_hyperplanes(generator: np.random.Generator, n_features: int, n_levels
     return Hyperplanes(normals, offset / math.sqrt(n_features) * generator.standard_normal(n_levels))
 
 
-def grow_tree(ask: Ask, levels: Sequence[Spend], planes: Hyperplanes, *, n_rows: float, min_rows: float) -> HashTree:
-    """Split, level by level, the nodes that seem to hold twice `min_rows`; each level is one question."""
+def grow_tree(ask: Ask, levels: Sequence[Spend], planes: Hyperplanes, *, n_rows: float, min_rows: float) -> IntArray:
+    """Split, level by level, the nodes that seem to hold twice `min_rows`; each level is one question.
+
+    Return the numbers of the leaves, as HashCounts has them: they share no row and miss none.
+    """
     frontier, counts = np.array([1]), np.array([n_rows])
     leaves: list[IntArray] = []
     for level, query in enumerate(levels, start=1):
@@ -189,11 +180,11 @@ def grow_tree(ask: Ask, levels: Sequence[Spend], planes: Hyperplanes, *, n_rows:
         split[fullest] = counts[fullest] >= SPLIT_FACTOR * min_rows
         leaves.append(frontier[~split])
         if not split.any():
-            return HashTree(np.concatenate(leaves), level - 1)
+            return np.concatenate(leaves)
         frontier = np.concatenate([2 * frontier[split], 2 * frontier[split] + 1])
         question = HashCounts(normals=planes.normals[:, :level], offsets=planes.offsets[:level], nodes=frontier)
         counts = ask(question, query).value
-    return HashTree(np.concatenate([*leaves, frontier]), len(levels))
+    return np.concatenate([*leaves, frontier])
 
 
 def cluster_coreset(

@@ -12,7 +12,7 @@ from cloister.cluster import estimator
 from cloister.columns import FloatArray
 from cloister.privacy import Step
 from cloister.questions import Ask
-from cloister.rivals._lloyd import LloydEstimator, LloydRound, average_cells, move_centers
+from cloister.rivals._lloyd import LloydEstimator, LloydRound
 from cloister.rivals._questions import BoundedCounts, BoundedSums
 
 LARGEST_ALPHA = 2.0  # with one cluster it is the diameter of the domain: no row is left out
@@ -61,14 +61,14 @@ class FastLloyd(LloydEstimator):
         return float(alpha * n_clusters ** (-1 / n_features))  # a cube cut into k equal cubes has parts that much narrower
 
     def _round(self, ask: Ask, step: Step, points: FloatArray, space: Space, *, radius: float | None) -> LloydRound:
-        def into_domain(points: FloatArray) -> FloatArray:
-            return space.clip(fold(points, space.half_widths))
-
         if radius is None:
-            return average_cells(ask, step, points, into_domain)
+            return super()._round(ask, step, points, space, radius=None)
         questions = [BoundedCounts(points=points, radius=radius), BoundedSums(points=points, radius=radius)]
         counts, sums = ask(questions, [step["counts"], step["sums"]])
-        return move_centers(points, points, counts, sums, radius=radius, into_domain=into_domain)
+        return self._move(points, points, counts, sums, space, radius=radius)
+
+    def _into_domain(self, points: FloatArray, space: Space) -> FloatArray:
+        return space.clip(fold(points, space.half_widths))
 
 
 def fold(points: FloatArray, half_widths: FloatArray | None = None) -> FloatArray:

@@ -4,8 +4,6 @@
 It starts from a sphere packing and asks, in every round, how many rows belong to each centre and what they add up to.
 """
 
-from abc import abstractmethod
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -27,8 +25,6 @@ FEWEST_ROWS = 1.0  # a centre with a smaller noisy count stays where it is
 BISECTIONS = 12
 TRIES = 100
 LARGEST_CROWD = 1000  # centres that a picture of a round keeps
-
-Transform = Callable[[FloatArray], FloatArray]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,9 +67,15 @@ class LloydEstimator(PrivateClusterer):
     n_rounds: int | str = "auto"
     count_share: float | str = "auto"
 
-    @abstractmethod
     def _round(self, ask: Ask, step: Step, points: FloatArray, space: Space, *, radius: float | None) -> LloydRound:
         """Ask for "counts" and "sums" and move the centres; the first round has no `radius` and reaches every row."""
+        middle = np.zeros_like(points)  # measured from it no row is longer than 1
+        questions = [NearestCounts(points=points), NearestSums(points=points, radius=1.0, anchors=middle)]
+        counts, sums = ask(questions, [step["counts"], step["sums"]])
+        return self._move(points, middle, counts, sums, space, radius=1.0)
+
+    def _into_domain(self, points: FloatArray, space: Space) -> FloatArray:
+        return space.clip(points)
 
     def _radius(self, n_clusters: int, n_features: int) -> float:
         """Return the radius of the later rounds."""
@@ -102,7 +104,7 @@ class LloydEstimator(PrivateClusterer):
                     "Counts and sums of the rows at each centre",
                     n_points=n_clusters,
                     counts=(NearestCounts(points=point), split.counts / n_rounds),
-                    sums=(NearestSums(points=point, radius=1.0), split.sums / n_rounds),
+                    sums=(NearestSums(points=point, radius=1.0), (1 - split.counts) / n_rounds),
                 )
                 for index in range(n_rounds)
             ),
@@ -131,6 +133,26 @@ class LloydEstimator(PrivateClusterer):
             count_errors=np.full(len(last.counts), last.count_sigma),
             n_rounds=len(self.rounds_),
             decisions=decisions,
+        )
+
+    def _move(
+        self, points: FloatArray, anchors: FloatArray, counts: Answer, sums: Answer, space: Space, *, radius: float
+    ) -> LloydRound:
+        """Divide noisy sums by noisy counts. A centre whose noisy count is below one stays; nothing is known of its error."""
+        sizes = np.maximum(counts.value, FEWEST_ROWS)[:, None]
+        offsets = sums.value / sizes
+        stays = (counts.value < FEWEST_ROWS)[:, None]
+        # Delta method for a quotient: the noise of the sum, and the noise of the count times the quotient.
+        errors = np.minimum(np.hypot(sums.sigma, np.minimum(np.abs(offsets), 1.0) * counts.sigma) / sizes, 1.0)
+        return LloydRound(
+            points=points,
+            counts=counts.value,
+            sums=sums.value,
+            centers=np.where(stays, points, self._into_domain(anchors + offsets, space)),
+            center_errors=np.where(stays, 1.0, errors),
+            radius=radius,
+            count_sigma=counts.sigma,
+            sum_sigma=sums.sigma,
         )
 
 
@@ -163,21 +185,13 @@ class LloydKMeans(LloydEstimator):
     relation, where replacing a row needs the larger sensitivities; and in that a centre whose noisy count is below one stays.
     """
 
-    def _round(self, ask: Ask, step: Step, points: FloatArray, space: Space, *, radius: float | None) -> LloydRound:
-        return average_cells(ask, step, points, space.clip)
-
 
 @dataclass(frozen=True, kw_only=True)
 class LloydSplit:
     """How the budget of a round is divided between its two questions, and what is left of the noise then."""
 
-    counts: float  # part of the budget; squares of mu add up, epsilons add up
+    counts: float  # part of the budget, the other part being that of the sums; squares of mu add up, epsilons add up
     error: float  # mean squared error of a centre of one row at a budget of one
-
-    @property
-    def sums(self) -> float:
-        """The other part."""
-        return 1 - self.counts
 
 
 def split_round(cost: Cost, n_features: int, relation: Relation | Neighbours, *, counts: float | None = None) -> LloydSplit:
@@ -213,35 +227,6 @@ def rounds_within(
     fewest, most = ROUNDS
     bearable = cost.weight * (allowed if cost.is_gaussian else allowed**0.5)
     return int(min(max(bearable, fewest), most))
-
-
-def average_cells(ask: Ask, step: Step, points: FloatArray, into_domain: Transform) -> LloydRound:
-    """Average the rows of each cell. Measured from the middle of the domain no row is longer than 1."""
-    middle = np.zeros_like(points)
-    questions = [NearestCounts(points=points), NearestSums(points=points, radius=1.0, anchors=middle)]
-    counts, sums = ask(questions, [step["counts"], step["sums"]])
-    return move_centers(points, middle, counts, sums, radius=1.0, into_domain=into_domain)
-
-
-def move_centers(
-    points: FloatArray, anchors: FloatArray, counts: Answer, sums: Answer, *, radius: float, into_domain: Transform
-) -> LloydRound:
-    """Divide noisy sums by noisy counts. A centre whose noisy count is below one stays, and nothing is known of its error."""
-    sizes = np.maximum(counts.value, FEWEST_ROWS)[:, None]
-    offsets = sums.value / sizes
-    stays = (counts.value < FEWEST_ROWS)[:, None]
-    # Delta method for a quotient: the noise of the sum, and the noise of the count times the quotient.
-    errors = np.minimum(np.hypot(sums.sigma, np.minimum(np.abs(offsets), 1.0) * counts.sigma) / sizes, 1.0)
-    return LloydRound(
-        points=points,
-        counts=counts.value,
-        sums=sums.value,
-        centers=np.where(stays, points, into_domain(anchors + offsets)),
-        center_errors=np.where(stays, 1.0, errors),
-        radius=radius,
-        count_sigma=counts.sigma,
-        sum_sigma=sums.sigma,
-    )
 
 
 def pack_widest(

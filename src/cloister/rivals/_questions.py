@@ -121,29 +121,21 @@ class HashQuestion(Question):
         if nodes.ndim != 1 or nodes.dtype.kind != "i" or not nodes.size or nodes.min() < 1 or nodes.max() >= highest:
             validate.refuse(f"{owner}.nodes", f"whole numbers from 1 to {highest - 1}", nodes.shape, remedy="Pass some nodes.")
         self.keep(nodes=nodes.astype(np.int64))
-        if (self._starts[1:] < self._ends[:-1]).any():
+        _, starts, ends = self._spans
+        if (starts[1:] < ends[:-1]).any():
             validate.refuse(f"{owner}.nodes", "nodes that share no row", "nested ones", remedy="Leave the ancestors out.")
 
     @cached_property
-    def _depths(self) -> IntArray:
-        return np.asarray(np.frexp(self.nodes)[1] - 1, dtype=np.int64)  # exact: the numbers are below 2**53
-
-    @cached_property
     def _deepest(self) -> int:
-        return int(self._depths.max())
+        return int(self.nodes.max()).bit_length() - 1
 
     @cached_property
-    def _order(self) -> IntArray:
-        return np.argsort(self.nodes << (self._deepest - self._depths), kind="stable")
-
-    @cached_property
-    def _starts(self) -> IntArray:
-        """The first of the deepest nodes below each node, in the order of `_order`."""
-        return np.asarray((self.nodes << (self._deepest - self._depths))[self._order])
-
-    @cached_property
-    def _ends(self) -> IntArray:
-        return np.asarray(((self.nodes + 1) << (self._deepest - self._depths))[self._order])
+    def _spans(self) -> tuple[IntArray, IntArray, IntArray]:
+        """The nodes from left to right, and the first of the deepest nodes below each and the one after the last."""
+        shifts = self._deepest + 1 - np.frexp(self.nodes)[1]  # exact: the numbers are below 2**53
+        starts, ends = self.nodes << shifts, (self.nodes + 1) << shifts
+        order = np.argsort(starts, kind="stable")
+        return order, starts[order], ends[order]
 
     def labels(self, rows: FloatArray) -> IntArray:
         """Return the place of each row's node in `nodes`, and -1 for a row that is in none of them."""
@@ -153,9 +145,10 @@ class HashQuestion(Question):
         numbers = np.ones(len(rows), dtype=np.int64)
         for side in sides.T:
             numbers = 2 * numbers + side
-        place = np.searchsorted(self._starts, numbers, side="right") - 1
-        inside = (place >= 0) & (numbers < self._ends[place])
-        return np.where(inside, self._order[place], -1)
+        order, starts, ends = self._spans
+        place = np.searchsorted(starts, numbers, side="right") - 1
+        inside = (place >= 0) & (numbers < ends[place])
+        return np.where(inside, order[place], -1)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
