@@ -7,8 +7,6 @@ from pathlib import Path
 
 import cloister
 
-__all__ = ["MODULES", "OPTIONAL", "SOURCE", "nodes", "place", "tree"]
-
 SOURCE = Path(cloister.__file__).parent
 MODULES = sorted(SOURCE.rglob("*.py"))
 OPTIONAL = {"pandas", "polars", "dask", "pyspark", "matplotlib"}

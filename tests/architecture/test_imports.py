@@ -38,9 +38,9 @@ def room_of(path):
     return parts[0] if len(parts) > 1 else path.stem
 
 
-def imported(path):
-    """Yield every module that a file imports, wherever the statement stands."""
-    for node in nodes(path):
+def imported(path, among=nodes):
+    """Yield every module that a file imports, wherever the statement stands, or among these nodes."""
+    for node in among(path):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -94,11 +94,8 @@ def test_underscore_names_stay_where_they_are():
 
 def test_optional_libraries_are_imported_where_they_are_used():
     for path in MODULES:
-        top = tree(path).body
-        for node in top:
-            if isinstance(node, ast.Import | ast.ImportFrom):
-                names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else [node.module or ""]
-                assert not OPTIONAL & {name.split(".")[0] for name in names}, path.name
+        at_the_top = imported(path, lambda path: tree(path).body)
+        assert not OPTIONAL & {name.split(".")[0] for name in at_the_top}, path.name
 
 
 def test_only_the_vault_reads_rows_exactly():

@@ -16,7 +16,7 @@ from cloister.audit._attacks import at_least, at_most
 from cloister.audit._findings import Case, Check, CheckResult
 from cloister.audit._kills import BUDGET, KILLS, _check_trial
 from cloister.audit._plants import wrapped
-from cloister.audit._samplers import binomial_chance, gaussian_tail, laplace_tail, words_below
+from cloister.audit._samplers import GAUSSIAN, LAPLACE, binomial_chance, words_below
 from cloister.audit._spending import CARRIED
 from cloister.exceptions import ParameterError
 from cloister.privacy import Entropy, Event
@@ -187,9 +187,9 @@ def test_probabilities_are_exact() -> None:
     assert at_most(10, 10, 1e-3) == 1
     assert at_most(0, 10, 1e-3) == pytest.approx(1 - 1e-3 ** (1 / 10))
     assert at_least(10, 10, 1e-3) == pytest.approx(1e-3 ** (1 / 10))
-    assert gaussian_tail(1, 0.5) == pytest.approx(math.erfc(1 / math.sqrt(2)))
+    assert GAUSSIAN.tail(1, 0.5) == pytest.approx(math.erfc(1 / math.sqrt(2)))
     weights = [math.exp(-abs(y) / 2.0) for y in range(-200, 201)]
-    assert laplace_tail(3, 2.0) == pytest.approx(2 * sum(weights[203:]) / sum(weights))
+    assert LAPLACE.tail(3, 2.0) == pytest.approx(2 * sum(weights[203:]) / sum(weights))
     assert 0 < FALSE_ALARM <= 1e-6
 
 

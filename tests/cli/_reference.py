@@ -13,8 +13,6 @@ import click
 
 from cloister.cli import main
 
-__all__ = ["PAGE", "commands", "option_rows", "render"]
-
 PAGE = Path(__file__).parents[2] / "docs" / "cli.md"
 TABLE = re.compile(r"<!-- options: (?P<name>[a-z -]+?)(?P<rest>, besides those above)? -->\n.*?<!-- end -->", re.DOTALL)
 

@@ -97,15 +97,6 @@ def test_private_for_all_takes_all_columns_that_are_not_declared(run: Run, tmp_p
     assert json.loads(result.stdout)["columns"] == ["a", "b=2", "b=4"], result.output
 
 
-def test_the_fit_can_be_shown_reported_and_used(run: Run, patients: Path, tmp_path: Path) -> None:
-    fitted(run, patients, *options(*BOUNDS))
-    run("show", tmp_path / "release.json", "--report", tmp_path / "r.html", "--allow-seeded")
-    assert (tmp_path / "r.html").read_text(encoding="utf-8").startswith("<!doctype html>")
-    result = run("predict", tmp_path / "release.json", patients, "--keep", "patient")
-    assert result.stdout.startswith("patient,label\np0,")
-    assert result.stdout.count("\n") == 2001
-
-
 @pytest.mark.parametrize(
     ("changes", "match"),
     [

@@ -10,8 +10,6 @@ from contextlib import redirect_stdout
 from pathlib import Path
 from typing import Any
 
-__all__ = ["PAGES", "with_outputs"]
-
 FOLDER = Path(__file__).parents[2] / "docs" / "understand"
 PAGES = {path.name: path for path in sorted(FOLDER.glob("*.md"))}
 BLOCK = re.compile(r"^```python\n(.*?)^```$(?:(\n\n)((?:    [^\n]*\n)+))?", re.DOTALL | re.MULTILINE)

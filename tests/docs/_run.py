@@ -105,10 +105,10 @@ class Reader:
     def _part(self, text: str, block: Block) -> str:
         words = shlex.split(text, comments=True)
         where = f"{block.place}: {text}"
-        if block.inline and any(PLACEHOLDER.search(word) for word in _without_data(words)):
+        if block.inline and any(PLACEHOLDER.search(word) for word in _without(words, "--data")):
             return read_options(without_dots(words), where, mention=True)
         if any(re.match(pattern, text) for pattern in ONLY_READ):
-            return read_options(_without_data(words), where, mention=block.inline)
+            return read_options(_without(words, "--data"), where, mention=block.inline)
         match words[0]:
             case _ if is_clicked(words):
                 return self._clicked(words, text, where, mention=block.inline)
@@ -143,13 +143,18 @@ class Reader:
         return result.output
 
     def _script(self, words: list[str], where: str) -> str:
-        words = smallest(words)
+        """Run ``python -m benchmarks.NAME`` in this process."""
+        words, said = smallest(words), StringIO()
         if shlex.join(words) in self.done:
             return ""
         self.done.add(shlex.join(words))
-        code, said = run_script(words)
-        assert code in (0, 1), f"{where}: exit code {code}\n{said}"  # 1: a bar may be missed at this size
-        return said
+        with redirect_stdout(said), redirect_stderr(said):
+            try:
+                code = importlib.import_module(words[2]).main(words[3:])
+            except SystemExit as end:
+                code = end.code
+        assert code in (None, 0, 1), f"{where}: exit code {code}\n{said.getvalue()}"  # 1: a bar may be missed at this size
+        return said.getvalue()
 
 
 def parts(text: str) -> list[str]:
@@ -159,7 +164,8 @@ def parts(text: str) -> list[str]:
 
 def smallest(words: list[str]) -> list[str]:
     """Return a command at its smallest size, without the folder of data sets that are not shipped."""
-    words, text = _without_data(words), shlex.join(_without_data(words))
+    words = _without(words, "--data")
+    text = shlex.join(words)
     head = next((head for head in SMALLEST if text == head or text.startswith(f"{head} ")), "")
     given = shlex.split(SMALLEST.get(head, ""))
     if words[:3] == BENCH and words[3] not in ("list", "report", "compare"):
@@ -175,10 +181,6 @@ def smallest(words: list[str]) -> list[str]:
     return [*words, *given]
 
 
-def _without_data(words: list[str]) -> list[str]:
-    return _without(words, "--data")
-
-
 def without_dots(words: list[str]) -> list[str]:
     """Return the words without dots that stand for further ones; after an option they stand for its value."""
     return [word for before, word in zip(["", *words], words, strict=False) if word != "..." or before.startswith("-")]
@@ -187,17 +189,6 @@ def without_dots(words: list[str]) -> list[str]:
 def _without(words: list[str], option: str) -> list[str]:
     """Return the words without an option and its value, however often it is given."""
     return [word for before, word in zip(["", *words], words, strict=False) if option not in (word, before)]
-
-
-def run_script(words: list[str]) -> tuple[int, str]:
-    """Run ``python -m benchmarks.NAME`` in this process, in the current folder; return its exit code and what it said."""
-    said = StringIO()
-    with redirect_stdout(said), redirect_stderr(said):
-        try:
-            code = importlib.import_module(words[2]).main(words[3:])
-        except SystemExit as end:
-            code = end.code
-    return int(code or 0), said.getvalue()
 
 
 def is_clicked(words: list[str]) -> bool:

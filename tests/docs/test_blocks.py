@@ -35,7 +35,10 @@ def mark(name: str) -> Any:
 def test_every_block_runs(name: str, folder: Path, request: pytest.FixtureRequest) -> None:
     found = read(name)
     if any("pyspark" in block.text or "--engine spark" in block.text for block in found):
-        work_in(request.getfixturevalue("spark"), folder)
+        spark = request.getfixturevalue("spark")  # which was started elsewhere: have it look for relative paths in the folder
+        files = spark._jvm.org.apache.hadoop.fs
+        here = files.FileSystem.get(spark.sparkContext._jsc.hadoopConfiguration())
+        here.setWorkingDirectory(files.Path(str(folder)))
     follow(found, folder)
 
 
@@ -50,13 +53,6 @@ def test_commands_have_the_options_that_pages_write() -> None:
 @pytest.mark.parametrize("name", FAST)
 def test_the_first_pages_run(name: str, folder: Path) -> None:
     follow([block for block in read(name) if FAST[name] in ("all", block.kind)], folder)
-
-
-def work_in(spark: Any, folder: Path) -> None:
-    """Have Spark, which was started elsewhere, look for relative paths in the folder."""
-    files = spark._jvm.org.apache.hadoop.fs
-    here = files.FileSystem.get(spark.sparkContext._jsc.hadoopConfiguration())
-    here.setWorkingDirectory(files.Path(str(folder)))
 
 
 def follow(found: list[Block], folder: Path) -> None:

@@ -70,15 +70,13 @@ def _edit_document(content: bytes, kind: str, place: int, value: Any) -> bytes:
 
 def _edit_bytes(content: bytes, kind: str, place: float, value: int) -> bytes:
     at = min(int(place * len(content)), max(len(content) - 1, 0))
-    if kind == "byte":
-        return content[:at] + bytes([value]) + content[at + 1 :]
-    if kind == "cut":
-        return content[:at]
-    if kind == "double":
-        return content[: at + CHUNK] + content[at:]
-    if kind == "remove":
-        return content[:at] + content[at + CHUNK :]
-    return content + bytes([value]) * CHUNK
+    return {
+        "byte": content[:at] + bytes([value]) + content[at + 1 :],
+        "cut": content[:at],
+        "double": content[: at + CHUNK] + content[at:],
+        "remove": content[:at] + content[at + CHUNK :],
+        "append": content + bytes([value]) * CHUNK,
+    }[kind]
 
 
 @cache

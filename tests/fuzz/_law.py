@@ -68,20 +68,9 @@ def refuse_quotes(*texts: str) -> None:
         assert not CANARY.search(text), f"a planted value is quoted: {text[:300]}"
 
 
-def chain(error: BaseException | None) -> Iterator[BaseException]:
-    """Yield an error and all that it carries along, hidden or not."""
-    seen: set[int] = set()
-    waiting = [error]
-    while waiting:
-        one = waiting.pop()
-        if one is None or id(one) in seen:
-            continue
-        seen.add(id(one))
-        yield one
-        waiting += [one.__context__, one.__cause__]
-
-
 def refuse_quotes_in(error: BaseException | None) -> None:
     """Fail if a planted value shows in an error, in what it was raised from, or while which it was raised."""
-    for one in chain(error):
-        refuse_quotes(str(one), repr(one), *map(repr, one.args), *getattr(one, "__notes__", ()))
+    if error is not None:
+        refuse_quotes(str(error), repr(error), *map(repr, error.args), *getattr(error, "__notes__", ()))
+        refuse_quotes_in(error.__context__)
+        refuse_quotes_in(error.__cause__)

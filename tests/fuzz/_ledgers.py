@@ -139,20 +139,17 @@ def _edit_lines(connection: sqlite3.Connection, edits: list[list[Any]], *, recha
 
 
 def _edit_rows(rows: list[list[Any]], kind: str, at: int, value: Any) -> None:
-    if kind == "set":
+    if kind in ("set", "again"):
         line = json.loads(rows[at][1])
-        if isinstance(line, dict):
+        if isinstance(line, dict) and value is not None:
             line[value[0]] = value[1]
-        rows[at][1] = json.dumps(line)
+        if kind == "again":
+            rows.append([0, "", ""])
+        rows[at if kind == "set" else -1][1] = json.dumps(line)
     elif kind == "replace":
         rows[at][1] = json.dumps(value)
     elif kind == "delete":
         del rows[at]
-    elif kind == "again":
-        line = json.loads(rows[at][1])
-        if isinstance(line, dict) and value is not None:
-            line[value[0]] = value[1]
-        rows.append([0, json.dumps(line), ""])
     elif kind == "double":
         rows.insert(at, list(rows[at]))
     elif kind == "swap":

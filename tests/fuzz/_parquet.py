@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Parquet files and Arrow tables of every type: read or refused by the schema alone, and both in the same way."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from decimal import Decimal
 from typing import Any
 
@@ -81,25 +81,19 @@ def _value(kind: pa.DataType, value: int) -> Any:
     types = pa.types
     if types.is_dictionary(kind):
         return _value(kind.value_type, value)
-    if types.is_decimal(kind):
-        return Decimal(value).scaleb(-2)
-    if types.is_floating(kind):
-        return np.float16(value) if kind == pa.float16() else float(value) if value else 77.123456789
-    if types.is_boolean(kind):
-        return value > 0
-    if types.is_null(kind):
-        return None
-    if types.is_string(kind) or types.is_large_string(kind):
-        return f"Zanthoxylum {value}"
-    if types.is_binary(kind) or types.is_fixed_size_binary(kind):
-        return b"abc"
-    if types.is_list(kind):
-        return [77.123456789]
-    if types.is_struct(kind):
-        return {"x": 77.123456789}
-    if types.is_map(kind):
-        return [("Zanthoxylum", 1)]
-    return abs(value)
+    made: dict[Callable[[pa.DataType], bool], Any] = {
+        types.is_decimal: Decimal(value).scaleb(-2),
+        types.is_float16: np.float16(value),
+        types.is_floating: float(value) if value else 77.123456789,
+        types.is_boolean: value > 0,
+        types.is_null: None,
+        **dict.fromkeys((types.is_string, types.is_large_string), f"Zanthoxylum {value}"),
+        **dict.fromkeys((types.is_binary, types.is_fixed_size_binary), b"abc"),
+        types.is_list: [77.123456789],
+        types.is_struct: {"x": 77.123456789},
+        types.is_map: [("Zanthoxylum", 1)],
+    }
+    return next((one for is_of, one in made.items() if is_of(kind)), abs(value))
 
 
 TARGET = Target("parquet", cases, law, share=0.08)

@@ -27,8 +27,6 @@ from pathlib import Path
 from py_compile import PycInvalidationMode
 from typing import Any
 
-__all__ = ["Code", "Mutant", "Verdict", "main", "read_mutants"]
-
 ROOT = Path(__file__).resolve().parents[2]
 DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 LIST = Path(__file__).with_name("mutants.toml")
@@ -149,7 +147,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if unknown or not mutants:
         parser.error(f"there is no mutant {', '.join(sorted(unknown))}; see --list")
     if options.list:
-        show(f"{one.name}: {one.breaks}" for one in mutants)
+        print(*(f"{one.name}: {one.breaks}" for one in mutants), sep="\n")
         return 0
     with tempfile.TemporaryDirectory(prefix="cloister-mutants-") as folder:
         return run(mutants, [Path(folder) / str(number) for number in range(max(1, min(options.jobs, len(mutants))))])
@@ -162,16 +160,16 @@ def run(mutants: Sequence[Mutant], copies: Sequence[Path]) -> int:
         copy_tree(copy)
     failure = check_clean(mutants, copies)
     if failure:
-        show([f"The tests fail without any mutant:\n{failure}"])
+        print(f"The tests fail without any mutant:\n{failure}")
         return 1
-    show([f"the named tests pass without a mutant ({time.monotonic() - began:.0f} s)"])
+    print(f"the named tests pass without a mutant ({time.monotonic() - began:.0f} s)", flush=True)
     verdicts = list(run_all(mutants, copies))
     verdicts.sort(key=lambda one: mutants.index(one.mutant))
     caught = sum(one.word == "caught" for one in verdicts)
     width = max(len(one.mutant.name) for one in verdicts)
-    show(["", *(f"{one.mutant.name:<{width}}  {one.word:<6}  {one.by}" for one in verdicts), ""])
-    show(f"{one.word} {one.mutant.name}: {one.mutant.breaks}" for one in verdicts if one.word != "caught")
-    show([f"{caught} of {len(verdicts)} mutants caught in {time.monotonic() - began:.0f} s"])
+    missed = [f"{one.word} {one.mutant.name}: {one.mutant.breaks}" for one in verdicts if one.word != "caught"]
+    print("", *(f"{one.mutant.name:<{width}}  {one.word:<6}  {one.by}" for one in verdicts), "", *missed, sep="\n")
+    print(f"{caught} of {len(verdicts)} mutants caught in {time.monotonic() - began:.0f} s")
     return 0 if caught == len(verdicts) else 1
 
 
@@ -215,7 +213,7 @@ def run_all(mutants: Sequence[Mutant], copies: Sequence[Path]) -> Iterable[Verdi
         pending = [pool.submit(one_by_one, *each) for each in zip(mutants, faults, strict=True)]
         for number, future in enumerate(as_completed(pending), start=1):
             verdict = future.result()
-            show([f"[{number}/{len(mutants)}] {verdict.word:<6} {verdict.mutant.name} ({verdict.seconds:.0f} s)"])
+            print(f"[{number}/{len(mutants)}] {verdict.word:<6} {verdict.mutant.name} ({verdict.seconds:.0f} s)", flush=True)
             yield verdict
 
 
@@ -268,13 +266,6 @@ def judge(done: subprocess.CompletedProcess[str], copy: Path) -> tuple[str, str]
         return "BROKEN", f"{first['error']} in {first['test']}"
     test = first["test"].split("/", 1)[-1]
     return "caught", f"{test if len(test) <= WIDEST else test[:WIDEST] + '...'} ({first['error']})"
-
-
-def show(lines: Iterable[str]) -> None:
-    """Print lines at once."""
-    for line in lines:
-        sys.stdout.write(line + "\n")
-    sys.stdout.flush()
 
 
 if __name__ == "__main__":

@@ -21,6 +21,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -106,7 +107,7 @@ def _check_trial(found: CheckResult, *, trial: dict[str, Any]) -> None:
     answers = [json.loads(line) for line in text.splitlines() if line.endswith("}")]
     lines = _lines(found, Path(trial["ledger"]))
     debits = [line for line in lines if line["kind"] == "debit"]
-    paid, given = Counter(map(_key, debits)), Counter(map(_key, answers))
+    paid, given = (Counter(map(itemgetter("asked", "scale", "size"), some)) for some in (debits, answers))
     missing = sum((given - paid).values())
     if missing:
         found.violation(f"{missing} of {len(answers)} answers without a debit on disk")
@@ -139,10 +140,6 @@ def _lines(found: CheckResult, path: Path) -> list[dict[str, Any]]:
         if digest != stated:
             found.violation("the chain of digests is broken")
     return [json.loads(text) for text, _ in rows]
-
-
-def _key(line: dict[str, Any]) -> tuple[Any, ...]:
-    return line["asked"], line["scale"], line["size"]
 
 
 def _debited(lines: Sequence[dict[str, Any]]) -> float:

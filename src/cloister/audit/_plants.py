@@ -8,7 +8,7 @@ caught by a test, are planted in a copy of the code by ``make mutants``.
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
-from importlib import import_module
+from pkgutil import resolve_name
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -25,10 +25,8 @@ def wrapped(*changes: Change) -> Iterator[None]:
     with ExitStack() as stack:
         for path, wrapper in changes:
             module, _, inner = path.partition(":")
-            *owners, name = inner.split(".")
-            owner: Any = import_module(module)
-            for one in owners:
-                owner = getattr(owner, one)
+            outer, _, name = inner.rpartition(".")
+            owner = resolve_name(f"{module}:{outer}")
             before = vars(owner)[name]
             stack.callback(setattr, owner, name, before)
             setattr(owner, name, wrapper(before))
@@ -70,11 +68,8 @@ def _no_noise_where_empty(noisy: Any) -> object:
 
 def _one_seed(noisy: Any) -> object:
     def planted_noisy(vault: Any, *asked: Any) -> Any:
-        before, vault._entropy = vault._entropy, Entropy(0)
-        try:
-            return noisy(vault, *asked)
-        finally:
-            vault._entropy = before
+        vault._entropy = Entropy(0)
+        return noisy(vault, *asked)
 
     return planted_noisy
 

@@ -28,7 +28,6 @@ from cloister.vault import Vault
 
 Fit: TypeAlias = Callable[[Any], Any]  # fits a fresh, seeded estimator to a table and returns it
 
-VAULT = "cloister.cluster._base:Vault"
 CLEANING = tuple(f"cloister.columns._frame:{kind}.clean" for kind in ("Frame", "BallFrame", "ColumnFrame"))
 SAMPLERS = {
     "rounded_gaussian": "cloister.privacy._mechanisms:rounded_gaussian",
@@ -54,11 +53,6 @@ class Call:
     exact: IntArray
     event: Event
     value: FloatArray
-
-    @property
-    def noise(self) -> IntArray:
-        """The integers that were added."""
-        return np.asarray(np.rint(self.value / self.event.unit), dtype=np.int64) - self.exact
 
 
 @dataclass
@@ -138,14 +132,12 @@ def _run_fit(fit: Fit, table: object, tape: Tape, vault: type[Vault]) -> None:
     with (
         np.errstate(divide="warn", over="warn", invalid="warn"),
         warnings.catch_warnings(record=True) as caught,
-        wrapped((VAULT, lambda _: vault), *_watch_draws(tape), *_watch_cleaning(tape)),
+        wrapped(("cloister.cluster._base:Vault", lambda _: vault), *_watch_draws(tape), *_watch_cleaning(tape)),
         PROCESS.apart(),
     ):
         warnings.simplefilter("always")
         try:
             tape.model = fit(table)
-        except _DivergedError:
-            tape.error = "diverged"
         except Exception as error:  # whatever a fault raises is a finding
             tape.error = type(error).__name__
     tape.warnings = [f"{one.category.__name__}: {one.message}" for one in caught]
@@ -230,7 +222,7 @@ def _difference(call: Call, question: Question, event: Event) -> str:
 
 def _compare(tape: Tape, other: Tape) -> Iterator[str]:
     """Compare how the two fits ended."""
-    if other.error == "diverged":
+    if other.error == _DivergedError.__name__:  # which is a fault of its own
         return
     if other.error:
         yield f"the neighbour's fit ends with {other.error}"

@@ -42,7 +42,6 @@ CHECKS = {
 }
 PLANT_SCALE = 0.5  # of a quick audit: a plant is far from subtle where it is looked for
 PLANT_METHODS = ("KMeans", "LloydKMeans", "GridSynopsis")
-TEMPLATES = Path(__file__).parent / "templates"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,7 +78,7 @@ class AuditResult:
         }
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class PlantResult:
     """Whether the check that must catch a planted fault did so."""
 
@@ -140,12 +139,11 @@ def run_audit(settings: Settings, *, checks: Sequence[str] = (), watch: Watch = 
     True
     """
     known = sorted({name.split(",")[0] for name in METHODS} | set(METHODS))
-    plants = [settings.plant] if settings.plant else []
     for what, names, allowed in (
         ("check", checks, CHECKS),
         ("method", settings.methods, known),
         ("engine", settings.engines, AUDIT_ENGINES),
-        ("plant", plants, PLANTS),
+        ("plant", filter(None, [settings.plant]), PLANTS),
     ):
         for name in names:
             validate.one_of(f"audit.{what}", name, tuple(allowed))
@@ -190,25 +188,15 @@ def run_plants(settings: Settings, *, watch: Watch = _unwatched) -> list[PlantRe
     The same checks run without a fault first, as a control: they must find nothing.
     """
     checks = dict.fromkeys(one.check for one in PLANTS.values())
-    trials = [(f"none ({check})", "nothing: the control", check, "") for check in checks]
-    trials += [(one.name, one.description, one.check, one.name) for one in PLANTS.values()]
+    trials = [(f"none ({check})", "nothing: the control", check, True) for check in checks]
+    trials += [(one.name, one.description, one.check, False) for one in PLANTS.values()]
     one_trial = replace(settings, quick=True, scale=PLANT_SCALE, methods=PLANT_METHODS, engines=("numpy",), first=True)
     results = []
-    for number, (name, description, check, plant) in enumerate(trials):
+    for number, (name, description, check, control) in enumerate(trials):
         watch(f"{name}: {description}", number / len(trials))
-        result = run_audit(replace(one_trial, plant=plant), checks=[check])
-        found = result.checks[0]
-        results.append(
-            PlantResult(
-                name=name,
-                description=description,
-                check=check,
-                control=not plant,
-                found=not found.passed,
-                violation=found.violations[0] if found.violations else "",
-                seconds=result.seconds,
-            )
-        )
+        result = run_audit(replace(one_trial, plant="" if control else name), checks=[check])
+        first = next(iter(result.checks[0].violations), "")
+        results.append(PlantResult(name, description, check, control, not result.passed, first, result.seconds))
     return results
 
 
@@ -224,7 +212,7 @@ def audit_html(result: AuditResult) -> str:
     heads, numeric = ["Cases", "Worst, found over allowed"], (1, 2)
     return render_page(
         "audit.html",
-        folder=TEMPLATES,
+        folder=Path(__file__).parent / "templates",
         title=title,
         data=data,
         plant=PLANTS[data["plant"]].description if data["plant"] else None,

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.stats import binom, expon, halfnorm
+from scipy.stats import binom, dlaplace, expon, halfnorm
 
 from cloister.audit._attacks import ADD, NO_ROWS, open_vault
 from cloister.audit._findings import FALSE_ALARM, Case, Check, CheckResult, Settings
@@ -55,23 +55,12 @@ class Law:
     levels: tuple[int, ...]  # whole parts that are forced
 
 
-def gaussian_tail(least: int, sigma: float) -> float:
-    """P(abs(round(N(0, sigma^2))) >= least), for least >= 1."""
-    return math.erfc((least - 0.5) / sigma / math.sqrt(2))
-
-
-def laplace_tail(least: int, scale: float) -> float:
-    """P(abs(Y) >= least) for P(Y = y) proportional to exp(-abs(y) / scale), for least >= 1."""
-    ratio = math.exp(-1 / scale)
-    return 2 * ratio**least / (1 + ratio)
-
-
 GAUSSIAN = Law(
     name="gaussian",
     cost=GDP,
     shift=0.5,
     deviate=halfnorm,
-    tail=gaussian_tail,
+    tail=lambda least, scale: halfnorm.sf((least - 0.5) / scale),
     levels=(2, 3, 4, 5, 6, 7),
 )
 LAPLACE = Law(
@@ -79,7 +68,7 @@ LAPLACE = Law(
     cost=PureDP,
     shift=0.0,
     deviate=expon,
-    tail=laplace_tail,
+    tail=lambda least, scale: 2 * dlaplace.sf(least - 1, 1 / scale),
     levels=(2, 6, 10, 14, 16, 18, 22, 26),
 )
 

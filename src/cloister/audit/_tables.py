@@ -16,6 +16,8 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet
 
 from cloister.columns import Ball, Box, FloatArray, Relation, Table
 from cloister.data import ArrayRows, Block, Rows
@@ -193,15 +195,14 @@ def declared_row(generator: np.random.Generator) -> Row:
 
 AUDIT_ENGINES = ("numpy", "arrow", "parquet", "csv", "pandas", "polars", "dask", "spark")
 DECLARED_ENGINES = ("arrow", "parquet", "csv", "pandas")
+WRITERS: dict[str, Callable[[pa.Table, Path], object]] = {"csv": pyarrow.csv.write_csv, "parquet": pyarrow.parquet.write_table}
 LIBRARIES = {"pandas": "pandas", "polars": "polars", "dask": "distributed", "spark": "pyspark"}
 
 
 def installed(engine: str) -> bool:
     """Whether the library behind an engine is there; Spark needs Java, too."""
-    library = LIBRARIES.get(engine)
-    if library is not None and importlib.util.find_spec(library) is None:
-        return False
-    return engine != "spark" or shutil.which("java") is not None
+    found = importlib.util.find_spec(LIBRARIES.get(engine, "numpy")) is not None
+    return found and (engine != "spark" or shutil.which("java") is not None)
 
 
 def as_table(rows: FloatArray | pa.Table, engine: str, folder: Path, name: str) -> Any:
@@ -221,16 +222,11 @@ def as_table(rows: FloatArray | pa.Table, engine: str, folder: Path, name: str) 
         import polars as pl  # type: ignore[import-not-found,unused-ignore]
 
         return pl.from_arrow(table)
+    if engine == "arrow":
+        return table
     file = folder / f"{name}.{engine}"
-    if engine == "csv":
-        import pyarrow.csv
-
-        pyarrow.csv.write_csv(table, file)
-    elif engine == "parquet":
-        import pyarrow.parquet
-
-        pyarrow.parquet.write_table(table, file)
-    return table if engine == "arrow" else file
+    WRITERS[engine](table, file)
+    return file
 
 
 def _spark(rows: FloatArray) -> Any:
@@ -250,8 +246,7 @@ def _spark(rows: FloatArray) -> Any:
 
 def all_rows(source: Rows) -> Block:
     """Return the rows themselves, with whatever columns are hidden; of tables that are made up."""
-    table: Block = source.fold(_AllRows())
-    return table
+    return np.asarray(source.fold(_AllRows()))
 
 
 class _AllRows:

@@ -67,7 +67,7 @@ def audit(
         options["seed"] = int(Entropy(None).words(1)[0]) >> 32
     settings = Settings(**{**options, "quick": options["quick"] or bool(one_plant)}, plant=one_plant)
     if plant == ALL:
-        with _progress(enabled=not quiet) as watch:
+        with _progress(quiet=quiet) as watch:
             results = run_plants(settings, watch=watch)
         if as_json:
             print_json([asdict(one) for one in results])
@@ -75,7 +75,7 @@ def audit(
             _print_plants(open_console(), results)
         return 0 if all(one.right for one in results) else VIOLATED
     with open_target("--output", output, force=True) as target:
-        with _progress(enabled=not quiet) as watch:
+        with _progress(quiet=quiet) as watch:
             result = run_audit(settings, checks=checks, watch=watch)
         target.write(audit_html(result))
     if as_json:
@@ -86,16 +86,13 @@ def audit(
 
 
 @contextmanager
-def _progress(*, enabled: bool) -> Iterator[Any]:
+def _progress(*, quiet: bool) -> Iterator[Any]:
     """Show what is being done on standard error, if that is a terminal."""
-    if not (enabled and sys.stderr.isatty()):
-        yield lambda words, part: None
-        return
-    from rich.console import Console
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
 
+    hidden = quiet or not sys.stderr.isatty()
     columns = (BarColumn(), TaskProgressColumn(), TimeElapsedColumn(), TextColumn("{task.description}", markup=False))
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+    with Progress(*columns, console=open_console(error=True), transient=True, disable=hidden) as bar:
         task = bar.add_task("audit", total=1.0)
         yield lambda words, part: bar.update(task, description=words[:80], completed=part)
 

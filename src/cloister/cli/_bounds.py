@@ -46,7 +46,6 @@ NO_BOUNDS = (
     'holds no bounds. Write JSON {"age": [0, 120]}, or CSV with the header column,low,high, or draft it with '
     "'cloister schema'"
 )
-FILL_IN = "Fill it in with what is known without looking at the data"
 
 
 @dataclass(frozen=True)
@@ -272,8 +271,7 @@ def _complete(name: str, value: Any, file: str | None) -> Any:
         kind = KINDS.get(str(given.get("type", "")))
         can_be_private = "levels" not in lacking and (kind is None or kind.can_be_private)
         private = ', write "private" for low to find both with noise' if can_be_private else ""
-        problem, remedy = empty, f"{FILL_IN}{private}"
+        problem, remedy = empty, f"Fill it in with what is known without looking at the data{private}"
     else:
         return given
-    where = f"column {name!r}" + (f" of {file!r}" if file else "")
-    raise ParameterError(f"--bounds: {where} is not filled in: {problem}. {remedy}, or delete the column.")
+    raise ParameterError(f"--bounds: column {name!r} of {file!r} is not filled in: {problem}. {remedy}, or delete the column.")

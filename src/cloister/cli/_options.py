@@ -9,6 +9,7 @@ Which method has which parameter of its own is said in the table of methods; a t
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import reduce
 from typing import Any, TypeAlias
 
 import click
@@ -37,8 +38,6 @@ class NumberOrWord(click.ParamType):  # type: ignore[type-arg]
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Read a number or a word."""
-        if not isinstance(value, str):
-            return value
         if value.strip().lower() in self._allowed:
             return value.strip().lower()
         with suppress(ValueError):
@@ -76,13 +75,7 @@ def option(*names: str, words: Iterable[str] = (), default: Any = None, **settin
 
 def together(*options: Decorator) -> Decorator:
     """Return a decorator that adds options in this order."""
-
-    def add(command: Any) -> Any:
-        for one in reversed(options):
-            command = one(command)
-        return command
-
-    return add
+    return lambda command: reduce(lambda made, one: one(made), reversed(options), command)
 
 
 # -- single options -----------------------------------------------------------------------------------------------------

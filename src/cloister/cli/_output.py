@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 Named: TypeAlias = Sequence[tuple[str, str | None]]  # options and their paths
 
 STANDARD_OUTPUT = "-"
-REPORT_ENDS = (".html", ".htm")
 
 
 class Target:
@@ -117,7 +116,7 @@ class OutputOptions:
         refuse_same(inputs, [(f"--{name}", path) for name, path in found.paths.items()])
         refuse_ending("--output", found.output, product.ends, what=product.written)
         remedy = "print it to PDF from a browser" if (found.report or "").lower().endswith(".pdf") else ""
-        refuse_ending("--report", found.report, REPORT_ENDS, what="the report is one HTML file", remedy=remedy)
+        refuse_ending("--report", found.report, (".html", ".htm"), what="the report is one HTML file", remedy=remedy)
         return found
 
     @property

@@ -15,7 +15,6 @@ from cloister.exceptions import DataError
 if TYPE_CHECKING:
     from cloister.data import Column
 
-ENDS = (".json", ".toml")
 HELP = [
     "A draft: fill in what is known without looking at the data; delete columns that are not wanted, identifiers above all.",
     'A number needs low and high. Write "private" for low to find both with noise, for a share of the budget.',
@@ -57,7 +56,7 @@ def schema(data: str, output: str, *, privacy_unit: str | None, force: bool, **t
       cloister schema visits.parquet --privacy-unit patient_id --output schema.json
       cloister fit patients.parquet -k 5 --epsilon 1 --bounds schema.json --output release.json
     """  # noqa: D301
-    refuse_ending("--output", output, ENDS, what="a schema is written as JSON or TOML")
+    refuse_ending("--output", output, (".json", ".toml"), what="a schema is written as JSON or TOML")
     refuse_same([("DATA", data)], [("--output", output)])
     from cloister.data import describe_columns
 
