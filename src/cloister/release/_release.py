@@ -436,18 +436,15 @@ def _read_steps(data: Any) -> tuple[StepRecord, ...]:
     return tuple(steps.values())
 
 
-def _refuse_odd_values(data: Any) -> None:
+def _refuse_odd_values(data: Any, depth: int = DEEPEST) -> None:
     """Refuse what JSON cannot hold, or no float: such a file could be read, but neither written again nor drawn."""
-    level, depth = [data], 0
-    while level and depth <= DEEPEST:
-        below = [
-            part for one in level if isinstance(one, dict | list) for part in (one.values() if isinstance(one, dict) else one)
-        ]
-        if not all(abs(one) <= LARGEST_JSON for one in below if isinstance(one, int | float)):
-            raise ValueError("a number that is none")
-        level, depth = below, depth + 1
-    if level:
-        raise ValueError("lists within lists")
+    if isinstance(data, dict | list):
+        if not depth:
+            raise ValueError("lists within lists")
+        for one in data.values() if isinstance(data, dict) else data:
+            _refuse_odd_values(one, depth - 1)
+    elif isinstance(data, int | float) and not abs(data) <= LARGEST_JSON:
+        raise ValueError("a number that is none")
 
 
 def _refuse_misfit(release: Release) -> None:

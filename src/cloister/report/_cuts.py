@@ -60,17 +60,17 @@ def most_clusters(synopsis: Synopsis) -> int:
 
 
 def cuts_of(synopsis: Synopsis, most: int, *, random_state: int, known: Release | None = None) -> Cuts:
-    """Cut a synopsis at 1 to `most` clusters, or as many as it has points. A `known` release takes the place of its cut."""
+    """Cut a synopsis at 1 to `most` clusters, or as many as it has points. A `known` cut of it takes the place of its own."""
     points = synopsis.tree_points(random_state=random_state)
     cuts: list[Cut] = []
     for count in range(1, min(most, len(points.points)) + 1):
-        given = known is not None and known.n_clusters == count
-        release = known if known is not None and given else synopsis.cut(count, random_state=random_state)
+        if known is not None and known.n_clusters == count:
+            release = known
+        else:
+            release = synopsis.cut(count, random_state=random_state)
         centers = synopsis.frame.to_unit(release.cluster_centers)
-        owners = nearest_of(points.points, centers)
-        told = [release.details[name] for name in ("loss", "loss_error") if name in release.details]
-        loss = LossEstimate(*map(float, told)) if len(told) == 2 else synopsis.loss(count, random_state=random_state)
-        cut = Cut(release, owners, loss, silhouette(points, centers), (0,))
+        loss = LossEstimate(release.details["loss"], release.details["loss_error"])
+        cut = Cut(release, nearest_of(points.points, centers), loss, silhouette(points, centers), (0,))
         cuts.append(replace(cut, lines=_descent(cuts[-1], cut, points.weights)) if cuts else cut)
     return Cuts(points, synopsis.tree(random_state=random_state), tuple(cuts))
 

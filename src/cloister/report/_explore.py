@@ -8,7 +8,6 @@ reads to show the others. The script writes words as text only; markup comes fro
 import base64
 import hashlib
 import json
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -21,7 +20,6 @@ from cloister.report._maps import COLOURS, ScatterMap, count_words, scatter_map
 from cloister.report._pages import TEMPLATES, Picture
 from cloister.text import number, share_text, with_error
 
-SCRIPT = "explore.js"
 MOST_COORDINATES = 40  # with profiles; of more, those that tell clusters apart best
 CLUSTERS_DOWN = 8  # up to so many columns, clusters run down the page; of more columns, these do
 WITH_VALUES = 12  # cells side by side that have room for their values
@@ -62,7 +60,7 @@ def explore(cuts: Cuts, *, chosen: int, curve: Curve) -> dict[str, Any]:
 
 def page_script() -> tuple[Picture, str]:
     """Return the script of the page, and the digest by which the page's policy allows it and no other."""
-    text = (TEMPLATES / Path(SCRIPT)).read_text(encoding="utf-8")
+    text = (TEMPLATES / "explore.js").read_text(encoding="utf-8")
     digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
     return Picture(text), f"sha256-{digest}"
 

@@ -134,9 +134,7 @@ def _column_axes(release: Release, values: FloatArray, errors: FloatArray) -> li
     if not release.n_columns == release.n_features <= 2:
         return []
     axes = []
-    for one, own, spreads in zip(
-        coordinates_of(release.domain, release.columns), values.T.tolist(), errors.T.tolist(), strict=True
-    ):
+    for one, own, spreads in zip(coordinates_of(release.domain, release.columns), values.T, errors.T, strict=True):
         name = f"{plain_text(one.name)} (share of yes)" if one.is_share else plain_text(one.name)
         axes.append(axis_for(name, own, spreads, low=one.low, high=one.high, unit=one.unit_name))
     return axes

@@ -15,7 +15,6 @@ from cloister.report._figures import guess_meter
 from cloister.report._pages import Table
 from cloister.text import chance_text, count_of, number, sentence, share_text, span_of
 
-Meaning = dict[str, Any]
 Fact = tuple[str, str, str]
 
 REPLACE = "replace"
@@ -117,7 +116,7 @@ def _group_events(events: Sequence[Event]) -> list[dict[str, Any]]:
     ]
 
 
-def meaning_of(receipt: Receipt) -> Meaning:
+def meaning_of(receipt: Receipt) -> dict[str, Any]:
     """Return the guarantee as a factor and as chances: plain numbers."""
     spent, guarantee = receipt.spent, receipt.guarantee
     converted = not guarantee.is_pure and not guarantee.stated_delta
