@@ -74,12 +74,12 @@ def _cut(cuts: Cuts, index: int, drawn: ScatterMap, tree: Dendrogram, shades: Sh
     after = None if index + 1 == len(cuts.cuts) else flows_between(cut, cuts.cuts[index + 1], weights)
     release, loss = cut.release, " ± ".join(with_error(cut.loss.value, cut.loss.error))
     return {
-        "k": cut.n_clusters,
-        "words": f"k = {cut.n_clusters}, loss {loss}, silhouette {cut.silhouette:.2f}",
+        "k": release.n_clusters,
+        "words": f"k = {release.n_clusters}, loss {loss}, silhouette {cut.silhouette:.2f}",
         "owners": cut.owners.tolist(),
         "marks": drawn.marks[index],
         "treeAt": tree.cuts[index],
-        "curveAt": curve.places.get(cut.n_clusters),
+        "curveAt": curve.places.get(release.n_clusters),
         "clusters": [
             {
                 "label": label,
@@ -91,7 +91,7 @@ def _cut(cuts: Cuts, index: int, drawn: ScatterMap, tree: Dendrogram, shades: Sh
                 "from": _flow(before, label),
                 "to": _flow(after, label),
             }
-            for label in range(cut.n_clusters)
+            for label in range(release.n_clusters)
         ],
     }
 
