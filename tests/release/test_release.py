@@ -73,7 +73,7 @@ def test_every_event_belongs_to_a_step(release):
 
 @pytest.mark.parametrize("shape", [(4, 1), (4, 3), (2,), (0, 5), (2, 2, 2)])
 def test_rows_of_another_width_are_refused(shape, release):
-    with pytest.raises(DataError, match=r"Release\.predict: expected a table of 2 columns"):
+    with pytest.raises(DataError, match=r"Release\.predict: expected a table of 2 columns\. Pass the columns of the release"):
         release.predict(np.zeros(shape))
     assert release.predict(np.empty((0, 2))).shape == (0,), "no rows have no labels"
 

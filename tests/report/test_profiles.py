@@ -31,16 +31,9 @@ def described(plain, *columns):
     return dataclasses.replace(plain, profiles=Profiles(columns=tuple(columns)))
 
 
-def people():
-    return (
-        ColumnProfile(**AGE, noisy_counts=AGES),
-        ColumnProfile(**WARD, noisy_counts=WARDS),
-        ColumnProfile(**FLAG, noisy_counts=FLAGS),
-    )
-
-
 def test_every_column_is_drawn_in_every_cluster_and_in_all_rows(plain):
-    release = described(plain, *people())
+    people = ((AGE, AGES), (WARD, WARDS), (FLAG, FLAGS))
+    release = described(plain, *(ColumnProfile(**about, noisy_counts=counts) for about, counts in people))
     html, found = report_html(release), summary(release)["clusters"]
     assert json.loads(json.dumps(found, allow_nan=False)) == found
     assert list(found[1]["distributions"]) == ["age", "ward", "smoker"]
