@@ -39,9 +39,8 @@ LARGEST_NUMBER = 1e150  # its square is finite
 LARGEST_JSON = 1e300  # that a file may hold
 ROUNDING = 1e-9  # of centres on the border of the domain
 DEEPEST = 50  # lists within lists of a file
-OPTIONAL = ("center_noise", "count_noise", "stability")
 Document = TypeVar("Document")
-ARRAYS = ("cluster_centers", "center_errors", "cluster_counts", "count_errors", *OPTIONAL)
+ARRAYS = ("cluster_centers", "center_errors", "cluster_counts", "count_errors", "center_noise", "count_noise", "stability")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -378,9 +377,8 @@ class Release:
 
     @classmethod
     def _read(cls, data: dict[str, Any]) -> "Release":
-        given = [name for name in ARRAYS if data[name] is not None or name not in OPTIONAL]
         domain, cells, profiles = domain_from_dict(data["domain"]), data["cells"], data.get("profiles")
-        arrays: dict[str, Any] = {name: np.array(data[name], dtype=np.float64) for name in given}
+        arrays: dict[str, Any] = {name: np.array(data[name], dtype=np.float64) for name in ARRAYS if data[name] is not None}
         release = cls(
             **arrays,
             parameters=dict(data["parameters"]),

@@ -79,7 +79,7 @@ def cluster_map(release: Release) -> ClusterMap:
         plot, label = plot_plane(centers.tolist(), MAP_MARGIN), "on their first two principal axes"
         words = [axis_words(*pair) for pair in zip(plane.shares, plane.loadings, strict=True)]
     largest = 0.0 if kind == "line" else LARGEST * min(1.0, math.sqrt(12 / release.n_clusters))
-    circles = "".join(_circles(release, centers, _radii(release, float(counts.max()), largest), plot, ("bubble", "hollow")))
+    circles = "".join(_circles(release, centers, float(counts.max()), largest, plot, ("bubble", "hollow")))
     marks = f'{stems}<path class="whisker" d="{plot.crosses(centers.tolist(), errors.tolist())}"/>{circles}'
     return ClusterMap(kind, Picture(plot.svg(marks, f"Cluster centres {label}")), axes, words)
 
@@ -109,14 +109,12 @@ def scatter_map(cuts: Cuts) -> ScatterMap:
         f'd="M{x:.1f} {plot.frame.bottom:.1f}V{y:.1f}"' if kind == "line" else f'cx="{x:.1f}" cy="{y:.1f}" r="{size:.1f}"'
         for (x, y), size in zip(map(plot.place, places.tolist()), sizes, strict=True)
     ]
-    marks = []
+    marks, largest = [], 0.0 if kind == "line" else LARGEST_SEAL
     for cut, (center, error) in zip(cuts.cuts, centers, strict=True):
-        radii = _radii(cut.release, cuts.points.n_rows, 0.0 if kind == "line" else LARGEST_SEAL)
+        circles = _circles(cut.release, center, cuts.points.n_rows, largest, plot, ("seal", "seal unseen"))
         seals = "".join(
             f'<g class="c{line % COLOURS}" data-label="{label}">{circle}</g>'
-            for label, (line, circle) in enumerate(
-                zip(cut.lines, _circles(cut.release, center, radii, plot, ("seal", "seal unseen")), strict=True)
-            )
+            for label, (line, circle) in enumerate(zip(cut.lines, circles, strict=True))
         )
         marks.append(f'<path class="whisker" d="{plot.crosses(center.tolist(), error.tolist())}"/>{seals}')
     return ScatterMap(kind, plot, points, marks, words)
@@ -144,14 +142,15 @@ def _beside(column: FloatArray, value: float) -> FloatArray:
     return np.column_stack([column, np.full(len(column), value)])
 
 
-def _radii(release: Release, whole: float, largest: float) -> list[float]:
-    """Return radii by the part of the rows that a cluster has; the smallest where it does not stand out of the noise."""
+def _circles(
+    release: Release, centers: FloatArray, whole: float, largest: float, plot: Plot, kinds: tuple[str, str]
+) -> list[str]:
+    """Draw a circle for each cluster, dots where they are many; the `largest` would hold the `whole` number of rows.
+
+    Where no rows stand out of the noise, it is the smallest, and of the second kind.
+    """
     shares = np.where(release.stands_out, np.maximum(release.cluster_counts, 0.0), 0.0) / max(whole, 1.0)
-    return [max(SMALLEST, largest * math.sqrt(min(share, 1.0))) for share in shares.tolist()]
-
-
-def _circles(release: Release, centers: FloatArray, radii: Sequence[float], plot: Plot, kinds: tuple[str, str]) -> list[str]:
-    """Draw a circle for each cluster, of the second kind where no rows stand out of the noise; dots where they are many."""
+    radii = [max(SMALLEST, largest * math.sqrt(min(share, 1.0))) for share in shares.tolist()]
     points = [plot.place(one) for one in centers.tolist()]
     own = [kinds[0] if seen else kinds[1] for seen in release.stands_out]
     titles = [f"Cluster {label}: {count_words(release, label)}" for label in range(release.n_clusters)]

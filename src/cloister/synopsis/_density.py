@@ -147,10 +147,7 @@ class DensityClusters:
             ],
             "outside": {"rows": self.outside_count, "rows_error": self.outside_error},
             "radius": list(self.radius),
-            "level": self.level,
-            "threshold": self.threshold,
-            "min_density": self.min_density,
-            "false_alarm": self.false_alarm,
+            **{name: getattr(self, name) for name in ("level", "threshold", "min_density", "false_alarm")},
         }
 
     def card(self) -> Card:
