@@ -147,7 +147,7 @@ def test_names_and_levels_are_text(text: str, capsys: pytest.CaptureFixture[str]
     assert "\x1b" not in printed(release, capsys)
 
 
-def test_many_levels_and_many_columns_can_be_drawn() -> None:
+def test_many_levels_are_cut_and_of_many_columns_all_are_listed_and_the_telling_ones_drawn() -> None:
     levels = [f"level {index}" for index in range(40)]
     columns = (Category(levels), *[Flag()] * 30, Date("2020-01-01T08:00:00", "2020-01-02T08:00:00"))
     domain = Table(columns)
@@ -158,6 +158,8 @@ def test_many_levels_and_many_columns_can_be_drawn() -> None:
     html = report_html(release)
     page = Page(html)
     assert "All 32 columns as numbers" in page.text
+    assert "f29" in page.text
+    assert page.attributes.count(("class", "strip")) == 2 * (1 + 15 + 5)  # counts, and 16 columns, one of 5 levels
     assert "level 0 2 %, level 1 2 %" in page.text
     assert "... (40 levels)" in page.text
     assert not re.search(r"\b(nan|inf)\b", re.sub(r"<style>.*?</style>", "", html, flags=re.DOTALL))

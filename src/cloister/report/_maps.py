@@ -8,6 +8,7 @@ moved, the points of the synopsis stay where they are, and the centres change wi
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -34,23 +35,8 @@ KINDS = ("plane", "line", "columns")  # of a map, by the number of its axes
 
 
 @dataclass(frozen=True)
-class ClusterMap:
-    """A picture of the centres; `kind` is "line", "columns" or "plane"."""
-
-    kind: str
-    picture: Picture
-    axes: Sequence[Axis]
-    words: Sequence[str]  # of principal axes
-
-    @property
-    def is_zoomed(self) -> bool:
-        """Whether an axis shows less than the bounds of its column."""
-        return not all(axis.whole for axis in self.axes)
-
-
-@dataclass(frozen=True)
 class ScatterMap:
-    """What stays (axes and points), and the marks of every cut. `kind` is that of a map."""
+    """What stays (axes and points), and the marks of every cut. `kind` is "line", "columns" or "plane"."""
 
     kind: str
     plot: Plot
@@ -59,8 +45,11 @@ class ScatterMap:
     words: Sequence[str]  # of principal axes
 
 
-def cluster_map(release: Release) -> ClusterMap:
-    """Draw the centres of a release."""
+def cluster_map(release: Release) -> dict[str, Any]:
+    """Draw the centres of a release; `words` are those of principal axes.
+
+    A map is zoomed where an axis shows less than the bounds of its column.
+    """
     centers, errors, counts = release.cluster_centers, release.center_errors, np.maximum(release.cluster_counts, 0.0)
     axes, stems, words = _column_axes(release, centers, errors), "", []
     kind = KINDS[len(axes)]
@@ -81,7 +70,8 @@ def cluster_map(release: Release) -> ClusterMap:
     largest = 0.0 if kind == "line" else LARGEST * min(1.0, math.sqrt(12 / release.n_clusters))
     circles = "".join(_circles(release, centers, float(counts.max()), largest, plot, ("bubble", "hollow")))
     marks = f'{stems}<path class="whisker" d="{plot.crosses(centers.tolist(), errors.tolist())}"/>{circles}'
-    return ClusterMap(kind, Picture(plot.svg(marks, f"Cluster centres {label}")), axes, words)
+    picture = Picture(plot.svg(marks, f"Cluster centres {label}"))
+    return {"kind": kind, "picture": picture, "words": words, "is_zoomed": not all(axis.whole for axis in axes)}
 
 
 def scatter_map(cuts: Cuts) -> ScatterMap:

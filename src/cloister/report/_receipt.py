@@ -65,9 +65,7 @@ def receipt_summary(receipt: Receipt) -> dict[str, Any]:
     return {
         "guarantee": receipt.guarantee.to_dict(),
         "guarantee_text": str(receipt.guarantee),
-        "neighbours": receipt.neighbours,
-        "protects": receipt.protects,
-        "counted": receipt.counted,
+        **{name: getattr(receipt, name) for name in ("neighbours", "protects", "counted")},
         "persons": persons,
         "spent": spent.describe(receipt.guarantee),
         "seeded": receipt.seeded,

@@ -163,12 +163,13 @@ class Synopsis(Points):
     def release_of(self, found: Cut, *, representatives: str = "center") -> Release:
         """Return the document of a cut."""
         frame, total, noise = self.frame, found.total, found.noise
+        shared = ("method", "domain", "scaling", "receipt", "feature_names", "steps")
+        about: dict[str, Any] = {name: getattr(self, name) for name in shared}
         size: dict[str, Any] = {"n_points": self.n_points, "max_clusters": self.max_clusters}
         if self.grid is not None:
             leaves = {} if self.grid.split is None else {"rule": "adaptive", "leaves": self.n_points}
             size = {"cells": list(self.grid.cells), **leaves, "counts": self.grid.counts, "representatives": representatives}
         return Release(
-            method=self.method,
             parameters={"n_clusters": len(found.centers), **size},
             cluster_centers=frame.from_unit(found.centers),
             center_errors=frame.errors_from_unit(noise if total is None else total.centers, found.centers),
@@ -177,14 +178,10 @@ class Synopsis(Points):
             center_noise=None if total is None else frame.errors_from_unit(noise, found.centers),
             count_noise=None if total is None else found.count_noise,
             stability=None if total is None else total.stability,
-            domain=self.domain,
-            scaling=self.scaling,
-            receipt=self.receipt,
-            feature_names=self.feature_names,
             cells=self.column_cells,
-            steps=self.steps,
             details={name: frame.distance_unit**2 * value for name, value in found.losses.items()},
             versions=self.versions or library_versions(),
+            **about,
         )
 
     def density_clusters(
