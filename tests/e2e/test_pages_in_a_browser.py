@@ -3,7 +3,6 @@
 
 import re
 import zlib
-from collections.abc import Iterator
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -36,33 +35,29 @@ def frame_of(rows: np.ndarray) -> Any:
     return pd.DataFrame(rows, columns=[LONG if index == 0 else f"lab value {index}" for index in range(rows.shape[1])])
 
 
-def make_pages(folder: Path) -> Iterator[Path]:
+def fitted() -> dict[str, Any]:
     ledger = Ledger(epsilon=50.0, delta=1e-6, name="patients")
     stated = {"dataset": "Patients of ward 3", "purpose": "Planning of staff", "ledger": ledger, "epsilon": 2.0}
-    for n_columns, n_clusters in ((1, 5), (2, 9), (40, 12), (12, 40)):
-        model = KMeans(n_clusters, bounds=(0, 100), random_state=0, **stated).fit(frame_of(rows_of(n_columns, n_clusters)))
-        yield write(model, folder / f"{n_columns}-columns-{n_clusters}-clusters.html")
-    described = KMeans(5, bounds=(0, 100), random_state=0, describe=0.3, **stated).fit(frame_of(rows_of(9, 5)))
-    yield write(described, folder / "described.html")
-    nothing = KMeans(3, bounds=(0, 100), random_state=0, **stated).fit(frame_of(rows_of(2, 2)[:3]))
-    yield write(nothing, folder / "three-rows.html")
-    synopsis = GridSynopsis(4, bounds=(0, 100), random_state=0, **stated).fit(frame_of(rows_of(2, 4)))
-    yield write(synopsis, folder / "synopsis.html")
-    points = PointSynopsis(bounds=(0, 100), random_state=0, **stated).fit(frame_of(rows_of(40, 12)))
-    yield write(points, folder / "points.html")
-    target, source = rows_of(2, 4)[:300], rows_of(2, 2)
-    medoids = SourceTargetKMedoids(3, random_state=0, **stated).fit(frame_of(target), source=frame_of(source))
-    yield write(medoids, folder / "source-target.html")
-
-
-def write(model: object, path: Path) -> Path:
-    write_report(model, path, allow_seeded=True)
-    return path
+    given: dict[str, Any] = {"random_state": 0, **stated}
+    inside = {"bounds": (0, 100), **given}
+    sizes = ((1, 5), (2, 9), (40, 12), (12, 40))
+    target, source = frame_of(rows_of(2, 4)[:300]), frame_of(rows_of(2, 2))
+    return {
+        **{f"{d}-columns-{k}-clusters": KMeans(k, **inside).fit(frame_of(rows_of(d, k))) for d, k in sizes},
+        "described": KMeans(5, describe=0.3, **inside).fit(frame_of(rows_of(9, 5))),
+        "three-rows": KMeans(3, **inside).fit(frame_of(rows_of(2, 2)[:3])),
+        "synopsis": GridSynopsis(4, **inside).fit(frame_of(rows_of(2, 4))),
+        "points": PointSynopsis(**inside).fit(frame_of(rows_of(40, 12))),
+        "source-target": SourceTargetKMedoids(3, **given).fit(target, source=source),
+    }
 
 
 @pytest.fixture(scope="module")
 def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    return {path.stem: path for path in make_pages(tmp_path_factory.mktemp("pages"))}
+    folder = tmp_path_factory.mktemp("pages")
+    for name, model in fitted().items():
+        write_report(model, folder / f"{name}.html", allow_seeded=True)
+    return {path.stem: path for path in folder.iterdir()}
 
 
 NAMES = ("1-columns-5-clusters", "2-columns-9-clusters", "40-columns-12-clusters", "12-columns-40-clusters")

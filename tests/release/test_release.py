@@ -4,6 +4,7 @@
 import copy
 import json
 import math
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -73,7 +74,7 @@ def test_every_event_belongs_to_a_step(release):
 
 @pytest.mark.parametrize("shape", [(4, 1), (4, 3), (2,), (0, 5), (2, 2, 2)])
 def test_rows_of_another_width_are_refused(shape, release):
-    with pytest.raises(DataError, match=r"Release\.predict: expected a table of 2 columns"):
+    with pytest.raises(DataError, match=r"Release\.predict: expected a table of 2 columns\. Pass the columns of the release"):
         release.predict(np.zeros(shape))
     assert release.predict(np.empty((0, 2))).shape == (0,), "no rows have no labels"
 
@@ -93,15 +94,11 @@ def test_an_existing_file_is_replaced_whole_or_not_at_all(release, tmp_path, mon
     with pytest.raises(ValueError, match="Out of range float values"):
         broken.save(path, overwrite=True)
     assert path.read_text() == before
-    monkeypatch.setattr("pathlib.Path.replace", _fail)
+    monkeypatch.setattr("pathlib.Path.replace", Mock(side_effect=OSError(28, "no space")))
     with pytest.raises(ReleaseError, match=r"Release\.save: cannot write 'release\.json' \(no space\)\. Choose another place"):
         release.save(path, overwrite=True)
     assert path.read_text() == before
     assert [file.name for file in tmp_path.iterdir()] == ["release.json"]
-
-
-def _fail(*args):
-    raise OSError(28, "no space")
 
 
 def test_a_place_that_cannot_be_written_is_refused_by_name(release, tmp_path):

@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """The table of profiles: colours follow the deviation from the mean, noise has none, and it fits at any shape."""
 
+from typing import Any
+
 import numpy as np
 import pytest
-from tests.releases import release_by_hand
+from tests.releases import declared_release, release_by_hand
 
-from cloister import Category, Flag, KMeans, Release
+from cloister import KMeans, Release
 from cloister.report import report_html
-from cloister.report._heat import HeatTable, heat_of
+from cloister.report._heat import heat_of
 
 from .test_render import Page
 
@@ -18,21 +20,21 @@ def release_with(centers: np.ndarray, *, errors: float = 0.1, counts: object = 1
     return release_by_hand(*centers.shape, **given)
 
 
-def kinds(heat: HeatTable) -> list[list[str]]:
-    return [[cell.kind for cell, _ in cells] for _, cells in heat.rows]
+def kinds(heat: dict[str, Any]) -> list[list[str]]:
+    return [[cell.kind for cell, _ in cells] for _, cells in heat["rows"]]
 
 
 def test_colours_follow_the_deviation_from_the_mean() -> None:
     heat = heat_of(release_with(np.array([[90.0, 50.0, 60.0], [10.0, 50.0, 40.0]])))
     assert heat is not None
-    assert (heat.corner, heat.across, heat.heads) == ("Column", "Cluster", ["0", "1"])
+    assert (heat["corner"], heat["across"], heat["heads"]) == ("Column", "Cluster", ["0", "1"])
     assert kinds(heat) == [["up4", "down4"], ["zero", "zero"], ["up1", "down1"]]
-    assert [cell.brief for cell, _ in heat.rows[0][1]] == ["90.0", "10.0"]
-    assert heat.rows[0][1][0][1] == "Cluster 0, x0: 90.00 ± 0.10, 0.4 of the range above the mean"
-    assert heat.rows[1][1][0][1].endswith("about the mean")
+    assert [cell.brief for cell, _ in heat["rows"][0][1]] == ["90.0", "10.0"]
+    assert heat["rows"][0][1][0][1] == "Cluster 0, x0: 90.00 ± 0.10, 0.4 of the range above the mean"
+    assert heat["rows"][1][1][0][1].endswith("about the mean")
     assert heat_of(release_with(np.full((1, 9), 50.0))) is None, "one cluster"
     assert heat_of(release_with(np.full((9, 2), 50.0))) is None, "two columns"
-    assert (heat.shades.legend[0], heat.shades.legend[-1]) == (("down4", "\u22120.4"), ("up4", "+0.4"))
+    assert (heat["shades"].legend[0], heat["shades"].legend[-1]) == (("down4", "\u22120.4"), ("up4", "+0.4"))
 
 
 def test_the_mean_is_that_of_all_rows() -> None:
@@ -50,7 +52,7 @@ def test_what_does_not_stand_out_of_the_noise_has_no_colour() -> None:
     assert heat is not None
     assert "has no colour: here, nothing does." in Page(report_html(release)).text
     assert {kind for line in kinds(heat) for kind in line} == {"zero"}
-    assert heat.shades.legend == []
+    assert heat["shades"].legend == []
 
 
 @pytest.mark.fast("12-40-shape0", "3-200-shape4")
@@ -64,13 +66,13 @@ def test_the_longer_side_runs_down(
     release = release_with(generator.uniform(0, 100, (n_clusters, n_columns)))
     heat = heat_of(release)
     assert heat is not None
-    assert (len(heat.rows), len(heat.heads)) == shape
-    assert all(len(cells) == shape[1] for _, cells in heat.rows)
-    assert heat.narrow == (shape[1] > 12)
-    assert heat.turned == (heat.across == "Column" and shape[1] > 8)
-    assert heat.shades.left_out == max(n_columns - 60, 0)
-    if heat.narrow:
-        assert {cell.sign for _, cells in heat.rows for cell, _ in cells} == {"+", "\u2212", ""}
+    assert (len(heat["rows"]), len(heat["heads"])) == shape
+    assert all(len(cells) == shape[1] for _, cells in heat["rows"])
+    assert heat["narrow"] == (shape[1] > 12)
+    assert heat["turned"] == (heat["across"] == "Column" and shape[1] > 8)
+    assert heat["shades"].left_out == max(n_columns - 60, 0)
+    if heat["narrow"]:
+        assert {cell.sign for _, cells in heat["rows"] for cell, _ in cells} == {"+", "\u2212", ""}
     page = Page(report_html(release))
     assert "Profiles" in page.text
     drawn = [value for name, value in page.attributes if name == "class" and value.startswith(("up", "down", "zero"))]
@@ -78,14 +80,10 @@ def test_the_longer_side_runs_down(
 
 
 def test_shares_are_told_as_shares() -> None:
-    import pandas as pd
-
-    columns = {"sex": Category(["f", "m"]), "smoker": Flag(), "age": (0, 120)}
-    rows = pd.DataFrame({"sex": ["f", "m"] * 300, "smoker": [True, False] * 300, "age": [30.0, 70.0] * 300})
-    heat = heat_of(KMeans(2, epsilon=8.0, bounds=columns, random_state=0).fit(rows).release_)
+    heat = heat_of(declared_release())
     assert heat is not None
-    assert [name for name, _ in heat.rows] == ["sex=f", "sex=m", "smoker", "age"]
-    assert all(cell.brief.endswith(" %") for _, cells in heat.rows[:3] for cell, _ in cells)
+    briefs = {name: [cell.brief for cell, _ in cells] for name, cells in heat["rows"]}
+    assert [briefs[name] for name in ("sex=f", "sex=m", "smoker")] == [["62 %", "10 %"], ["38 %", "90 %"], ["34 %", "90 %"]]
 
 
 def test_spreads_are_the_unit_where_distances_use_them(generator: np.random.Generator) -> None:
@@ -93,5 +91,5 @@ def test_spreads_are_the_unit_where_distances_use_them(generator: np.random.Gene
     release = KMeans(2, epsilon=8.0, bounds=(0, 1000), scaling="spread", random_state=0).fit(rows).release_
     heat = heat_of(release)
     assert heat is not None
-    assert heat.shades.unit == "spread"
-    assert float(heat.shades.legend[-1][1]) > 0.3  # of the range it would be 0.005
+    assert heat["shades"].unit == "spread"
+    assert float(heat["shades"].legend[-1][1]) > 0.3  # of the range it would be 0.005

@@ -31,16 +31,9 @@ def described(plain, *columns):
     return dataclasses.replace(plain, profiles=Profiles(columns=tuple(columns)))
 
 
-def people():
-    return (
-        ColumnProfile(**AGE, noisy_counts=AGES),
-        ColumnProfile(**WARD, noisy_counts=WARDS),
-        ColumnProfile(**FLAG, noisy_counts=FLAGS),
-    )
-
-
 def test_every_column_is_drawn_in_every_cluster_and_in_all_rows(plain):
-    release = described(plain, *people())
+    people = ((AGE, AGES), (WARD, WARDS), (FLAG, FLAGS))
+    release = described(plain, *(ColumnProfile(**about, noisy_counts=counts) for about, counts in people))
     html, found = report_html(release), summary(release)["clusters"]
     assert json.loads(json.dumps(found, allow_nan=False)) == found
     assert list(found[1]["distributions"]) == ["age", "ward", "smoker"]
@@ -59,10 +52,10 @@ def test_every_column_is_drawn_in_every_cluster_and_in_all_rows(plain):
 def test_a_cluster_below_the_noise_is_said_to_be_so(plain):
     faint = ColumnProfile(**AGE, noisy_counts=[AGES[0], [1.0, -2.0, 3.0, 0.0, 1.0, 0.0]])
     section = profile_section(described(plain, faint))
-    assert section.table.columns[0].cells[2] == Cell([], "none above the noise")
-    assert section.apart[1] == (1, "no difference above the noise")
+    assert section["table"].columns[0].cells[2] == Cell([], "none above the noise")
+    assert section["apart"][1] == (1, "no difference above the noise")
     nothing = ColumnProfile(**AGE, noisy_counts=np.zeros((2, 6)))
-    assert list(profile_section(described(plain, nothing)).table.columns[0].cells) == [Cell([], "none above the noise")] * 3
+    assert list(profile_section(described(plain, nothing))["table"].columns[0].cells) == [Cell([], "none above the noise")] * 3
     assert "none above the noise" in report_html(described(plain, nothing))
 
 
@@ -80,6 +73,6 @@ def test_of_many_columns_those_that_differ_most_are_drawn(plain):
     dull = [ColumnProfile(**{**AGE, "name": f"dull {index}"}, noisy_counts=[AGES[0]] * 2) for index in range(20)]
     release = described(plain, *dull, ColumnProfile(**AGE, noisy_counts=AGES))
     section = profile_section(release)
-    assert len(section.table.columns) == DRAWN_COLUMNS
-    assert section.table.columns[-1].name == "age"
+    assert len(section["table"].columns) == DRAWN_COLUMNS
+    assert section["table"].columns[-1].name == "age"
     assert f"Of 21 columns, the {DRAWN_COLUMNS} in which clusters differ most are drawn" in report_html(release)

@@ -122,13 +122,6 @@ def test_all_sizes_can_be_drawn(generator: np.random.Generator, shape: tuple[int
     assert not re.search(r"\b(nan|inf)\b", re.sub(r"<style>.*?</style>", "", html, flags=re.DOTALL))
 
 
-def test_many_columns_are_listed_and_the_telling_ones_drawn(generator: np.random.Generator) -> None:
-    page = Page(report_html(release_of(generator.uniform(-1, 1, (300, 200)), n_clusters=2)))
-    assert "All 200 columns as numbers" in page.text
-    assert "x199" in page.text
-    assert page.attributes.count(("class", "strip")) == 2 * (16 + 1)
-
-
 def test_negative_counts_and_no_steps(rows: np.ndarray) -> None:
     release = release_of(rows, n_clusters=3)
     odd = dataclasses.replace(release, cluster_counts=np.array([-12.0, -3.0, 0.0]), steps=())

@@ -10,7 +10,7 @@ from jsonschema import Draft202012Validator
 
 from cloister import json_schema
 
-__all__ = ["accepts", "check", "close", "objects"]
+__all__ = ["accepts", "check", "objects"]
 
 
 def objects(schema: Any) -> list[dict[str, Any]]:
@@ -23,18 +23,13 @@ def objects(schema: Any) -> list[dict[str, Any]]:
     return own + [one for part in schema.values() for one in objects(part)]
 
 
-def close(schema: dict[str, Any]) -> dict[str, Any]:
-    """Return a schema that allows no other fields than it names."""
-    closed = copy.deepcopy(schema)
-    for one in objects(closed):
-        one.setdefault("additionalProperties", False)
-    return closed
-
-
 @cache
 def _validator(name: str, *, closed: bool) -> Draft202012Validator:
-    schema = json_schema(name)
-    return Draft202012Validator(close(schema) if closed else schema)
+    """Return what holds a file to its schema; `closed`, it allows no other fields than the schema names."""
+    schema = copy.deepcopy(json_schema(name))
+    for one in objects(schema) if closed else ():
+        one.setdefault("additionalProperties", False)
+    return Draft202012Validator(schema)
 
 
 def accepts(name: str, data: Any) -> bool:

@@ -150,17 +150,13 @@ def lines() -> list[dict[str, Any]]:
 
 
 def test_every_line_of_a_ledger(lines: list[dict[str, Any]]) -> None:
-    for line in lines:
+    budgets = (PureDP(1.0), ApproxDP(1.0, 1e-6), ZCDP(0.5), GDP(0.5))
+    for line in (*lines, *(Ledger(budget, neighbours="replace", planned=True).lines[0] for budget in budgets)):
         check("ledger", line)
     parts = json_schema("ledger")["$defs"]
     for kind in ("budget", "reserve", "debit", "close"):
         written = {field for line in lines if line["kind"] == kind for field in line}
         assert written == set(parts[kind]["properties"]), kind
-
-
-@pytest.mark.parametrize("budget", [PureDP(1.0), ApproxDP(1.0, 1e-6), ZCDP(0.5), GDP(0.5)])
-def test_every_budget(budget: Any) -> None:
-    check("ledger", Ledger(budget, neighbours="replace", planned=True).lines[0])
 
 
 # -- damage --------------------------------------------------------------------------------------------------------------

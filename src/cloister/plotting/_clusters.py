@@ -16,6 +16,7 @@ from cloister.text import number
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+WHERE = "Release.plot"
 LARGEST_RADIUS = 22.0  # points, of the largest count
 SMALLEST_RADIUS = 2.5
 LABELLED = 200  # of more centres, none is labelled
@@ -40,14 +41,13 @@ def plot_map(
     names: Sequence[str],
     dates: Sequence[bool],
     counted: str,
-    where: str,
     ax: Any,
 ) -> "Axes":
     """Draw centres in a plane, with their standard errors; areas of discs are noisy counts, hollow diamonds are none.
 
     `dates` says which of the axes are days since 1970-01-01, `counted` what the counts are numbers of.
     """
-    axes = axes_for(where, ax, size=(7.0, 5.2))
+    axes = axes_for(WHERE, ax, size=(7.0, 5.2))
     # Radii are in points; with many centres all of them are smaller.
     largest = max(float(np.max(counts, initial=0.0)), 1e-9)
     top = max(LARGEST_RADIUS / math.sqrt(max(1.0, len(counts) / 10)), 2 * SMALLEST_RADIUS)
@@ -146,7 +146,6 @@ def plot_profiles(
     units: FloatArray,
     names: Sequence[str],
     words: Sequence[Sequence[str]],
-    where: str,
     ax: Any,
 ) -> "Axes":
     """Draw a heat map of centres: one line for each cluster, one column for each coordinate.
@@ -158,7 +157,7 @@ def plot_profiles(
     written = n_features <= WRITTEN
     width, height = (0.95 if written else 0.32) * n_features, (0.42 if written else 0.32) * n_clusters
     size = (min(max(3.5, width + 2.0), LARGEST_SIZE), min(max(2.4, height + 1.6), LARGEST_SIZE))
-    axes = axes_for(where, ax, size=size)
+    axes = axes_for(WHERE, ax, size=size)
     from matplotlib.colors import LinearSegmentedColormap
 
     deviations, noticed = deviations_of(centers, errors, counts, units)

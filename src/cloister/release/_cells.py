@@ -2,12 +2,14 @@
 """What a release says of single cells: what part of each column was missing or outside its bounds, and where it was placed."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from cloister.columns import FloatArray, Table
+
+ARRAYS = ("places", "missing", "outside")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -40,30 +42,28 @@ class CellSummary:
     error: float = 0.0
 
     def __post_init__(self) -> None:
-        for name in ("places", "missing", "outside"):
-            value = getattr(self, name)
-            if value is not None:
-                object.__setattr__(self, name, np.array(value, dtype=np.float64))
+        for name, value in self._known().items():
+            object.__setattr__(self, name, np.array(value, dtype=np.float64))
+
+    def _known(self) -> dict[str, FloatArray]:
+        return {name: array for name in ARRAYS if (array := getattr(self, name)) is not None}
 
     def of_columns(self, columns: Sequence[int]) -> "CellSummary":
         """Return the summary of some columns, of a table all of whose columns are numbers."""
-        chosen = list(columns)
-        parts = [None if array is None else array[chosen] for array in (self.places, self.missing, self.outside)]
-        return CellSummary(places=parts[0], missing=parts[1], outside=parts[2], error=self.error)
+        parts: dict[str, Any] = {name: array[list(columns)] for name, array in self._known().items()}
+        return replace(self, **parts)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the summary as plain data."""
-        arrays = {name: getattr(self, name) for name in ("places", "missing", "outside")}
-        return {name: None if array is None else array.tolist() for name, array in arrays.items()} | {"error": self.error}
+        plain = {name: array.tolist() for name, array in self._known().items()}
+        return {**dict.fromkeys(ARRAYS), **plain, "error": self.error}
 
     @classmethod
     def from_dict(cls, data: dict[str, Any], domain: Table) -> "CellSummary":
         """Read what ``to_dict`` wrote, and check that it fits the columns of a domain."""
         n_columns, n_published = domain.n_columns, len(domain.published_names(None))
-        found = cls(
-            places=data["places"], missing=data["missing"], outside=data["outside"], error=float(data.get("error", 0.0))
-        )
-        for array, size in ((found.places, n_published), (found.missing, n_columns), (found.outside, n_columns)):
-            if array is not None and (array.shape != (size,) or not np.isfinite(array).all()):
+        found = cls(**{name: data[name] for name in ARRAYS}, error=float(data.get("error", 0.0)))
+        for name, array in found._known().items():
+            if array.shape != (n_published if name == "places" else n_columns,) or not np.isfinite(array).all():
                 raise ValueError("cells")
         return found

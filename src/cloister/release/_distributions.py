@@ -205,13 +205,12 @@ class ColumnProfile:
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> "ColumnProfile":
         """Read what ``to_dict`` wrote."""
-        levels = data.get("levels")
         return cls(
             name=str(data["name"]),
             kind=str(data["kind"]),
             clustered=validate.boolean("ColumnProfile.clustered", data["clustered"]),
             edges=data.get("edges"),
-            levels=None if levels is None else tuple(levels),
+            levels=data.get("levels"),
             noisy_counts=data["noisy_counts"],
             sigma=float(data["sigma"]),
         )

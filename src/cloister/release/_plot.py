@@ -60,7 +60,7 @@ def _plot_map(release: "Release", picked: list[int] | None, ax: Any) -> "Axes":
         if len(picked) == 1:
             names = [*names, f"{counted} (noisy)"]
             places, errors = np.column_stack([places, release.cluster_counts]), np.column_stack([errors, release.count_errors])
-    return plot_map(places, errors, counts, names=names, dates=dates, counted=counted, where=WHERE, ax=ax)
+    return plot_map(places, errors, counts, names=names, dates=dates, counted=counted, ax=ax)
 
 
 def _plot_profiles(release: "Release", picked: list[int] | None, ax: Any) -> "Axes":
@@ -80,6 +80,5 @@ def _plot_profiles(release: "Release", picked: list[int] | None, ax: Any) -> "Ax
             [one.words(value, error)[0] for one, value, error in zip(drawn, *line, strict=True)]
             for line in zip(centers.tolist(), errors.tolist(), strict=True)
         ],
-        where=WHERE,
         ax=ax,
     )

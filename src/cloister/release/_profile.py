@@ -24,13 +24,12 @@ LIBRARIES = ("pandas", "polars")
 def profile_of(release: "Release") -> list[dict[str, Any]]:
     """Return one entry per cluster: label, noisy number of rows, and what each column is there."""
     described = None if release.profiles is None else describe_clusters(release.profiles)
-    seen = release.stands_out
     return [
         {
             "label": label,
             "rows": float(release.cluster_counts[label]),
             "rows_error": float(release.count_errors[label]),
-            "stands_out": bool(seen[label]),
+            "stands_out": bool(release.stands_out[label]),
             "stability": None if release.stability is None else float(release.stability[label]),
             "columns": {one["name"]: {key: value for key, value in one.items() if key != "name"} for one in columns},
             **({} if described is None else {"distributions": described[label]}),

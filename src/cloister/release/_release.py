@@ -39,9 +39,8 @@ LARGEST_NUMBER = 1e150  # its square is finite
 LARGEST_JSON = 1e300  # that a file may hold
 ROUNDING = 1e-9  # of centres on the border of the domain
 DEEPEST = 50  # lists within lists of a file
-OPTIONAL = ("center_noise", "count_noise", "stability")
 Document = TypeVar("Document")
-ARRAYS = ("cluster_centers", "center_errors", "cluster_counts", "count_errors", *OPTIONAL)
+ARRAYS = ("cluster_centers", "center_errors", "cluster_counts", "count_errors", "center_noise", "count_noise", "stability")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -378,9 +377,8 @@ class Release:
 
     @classmethod
     def _read(cls, data: dict[str, Any]) -> "Release":
-        given = [name for name in ARRAYS if data[name] is not None or name not in OPTIONAL]
         domain, cells, profiles = domain_from_dict(data["domain"]), data["cells"], data.get("profiles")
-        arrays: dict[str, Any] = {name: np.array(data[name], dtype=np.float64) for name in given}
+        arrays: dict[str, Any] = {name: np.array(data[name], dtype=np.float64) for name in ARRAYS if data[name] is not None}
         release = cls(
             **arrays,
             parameters=dict(data["parameters"]),
@@ -436,18 +434,15 @@ def _read_steps(data: Any) -> tuple[StepRecord, ...]:
     return tuple(steps.values())
 
 
-def _refuse_odd_values(data: Any) -> None:
+def _refuse_odd_values(data: Any, depth: int = DEEPEST) -> None:
     """Refuse what JSON cannot hold, or no float: such a file could be read, but neither written again nor drawn."""
-    level, depth = [data], 0
-    while level and depth <= DEEPEST:
-        below = [
-            part for one in level if isinstance(one, dict | list) for part in (one.values() if isinstance(one, dict) else one)
-        ]
-        if not all(abs(one) <= LARGEST_JSON for one in below if isinstance(one, int | float)):
-            raise ValueError("a number that is none")
-        level, depth = below, depth + 1
-    if level:
-        raise ValueError("lists within lists")
+    if isinstance(data, dict | list):
+        if not depth:
+            raise ValueError("lists within lists")
+        for one in data.values() if isinstance(data, dict) else data:
+            _refuse_odd_values(one, depth - 1)
+    elif isinstance(data, int | float) and not abs(data) <= LARGEST_JSON:
+        raise ValueError("a number that is none")
 
 
 def _refuse_misfit(release: Release) -> None:

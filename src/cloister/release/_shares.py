@@ -20,7 +20,6 @@ class Shares:
     """
 
     values: FloatArray
-    positive: npt.NDArray[np.bool_]  # bins that are not cut to zero
     noise: float  # of a share
     kept: npt.NDArray[np.bool_]  # bins that count
     counts: FloatArray  # noisy ones, of what is not missing; zero where a bin does not count
@@ -41,7 +40,7 @@ class Shares:
         values = np.zeros(len(counts))
         values[kept] = project_to_simplex(counts[None, kept] / total)[0]
         own = np.where(kept, counts, 0.0)[:-1]
-        return cls(values, values > 0, sigma / total, kept, own, counts[:-1] - own, sigma)
+        return cls(values, sigma / total, kept, own, counts[:-1] - own, sigma)
 
     @property
     def total(self) -> float:
@@ -64,8 +63,9 @@ class Shares:
         Around the shares, the projection subtracts from every bin that is positive what these exceed one by, divided by their
         number; and all counts make up the total by which they were divided.
         """
-        inside = self.positive.astype(float)
+        positive = self.values > 0
+        inside = positive.astype(float)
         own = np.diag(inside) - np.outer(inside, inside) / inside.sum()
         by_total = self.values - inside / inside.sum()
         moved = own - np.outer(by_total, self.kept)
-        return np.where(self.positive, self.noise * np.sqrt(np.sum(moved**2, axis=1)), self.noise)
+        return np.where(positive, self.noise * np.sqrt(np.sum(moved**2, axis=1)), self.noise)

@@ -34,11 +34,6 @@ class Cut:
     silhouette: float
     lines: tuple[int, ...]  # of descent: a cluster keeps the line of the one that most of its rows come from
 
-    @property
-    def n_clusters(self) -> int:
-        """Number of clusters."""
-        return self.release.n_clusters
-
 
 @dataclass(frozen=True, eq=False)
 class Cuts:
@@ -60,31 +55,28 @@ def most_clusters(synopsis: Synopsis) -> int:
 
 
 def cuts_of(synopsis: Synopsis, most: int, *, random_state: int, known: Release | None = None) -> Cuts:
-    """Cut a synopsis at 1 to `most` clusters, or as many as it has points. A `known` release takes the place of its cut."""
+    """Cut a synopsis at 1 to `most` clusters, or as many as it has points. A `known` cut of it takes the place of its own."""
     points = synopsis.tree_points(random_state=random_state)
     cuts: list[Cut] = []
     for count in range(1, min(most, len(points.points)) + 1):
-        given = known is not None and known.n_clusters == count
-        release = known if known is not None and given else synopsis.cut(count, random_state=random_state)
+        release = known if known is not None and known.n_clusters == count else synopsis.cut(count, random_state=random_state)
         centers = synopsis.frame.to_unit(release.cluster_centers)
-        owners = nearest_of(points.points, centers)
-        told = [release.details[name] for name in ("loss", "loss_error") if name in release.details]
-        loss = LossEstimate(*map(float, told)) if len(told) == 2 else synopsis.loss(count, random_state=random_state)
-        cut = Cut(release, owners, loss, silhouette(points, centers), (0,))
+        loss = LossEstimate(release.details["loss"], release.details["loss_error"])
+        cut = Cut(release, nearest_of(points.points, centers), loss, silhouette(points, centers), (0,))
         cuts.append(replace(cut, lines=_descent(cuts[-1], cut, points.weights)) if cuts else cut)
     return Cuts(points, synopsis.tree(random_state=random_state), tuple(cuts))
 
 
 def flows_between(cut: Cut, other: Cut, weights: FloatArray) -> FloatArray:
     """Return how many rows of each cluster of a cut are in each cluster of another one, as the points tell."""
-    flows = np.zeros((cut.n_clusters, other.n_clusters))
+    flows = np.zeros((cut.release.n_clusters, other.release.n_clusters))
     np.add.at(flows, (cut.owners, other.owners), weights)
     return flows
 
 
 def _descent(before: Cut, cut: Cut, weights: FloatArray) -> tuple[int, ...]:
     """Return the line of each cluster: handed on along the largest flows, each once; the others begin new ones."""
-    flows, n_clusters = flows_between(before, cut, weights), cut.n_clusters
+    flows, n_clusters = flows_between(before, cut, weights), cut.release.n_clusters
     lines: dict[int, int] = {}
     for place in np.argsort(-flows, axis=None, kind="stable"):
         parent, child = divmod(int(place), n_clusters)

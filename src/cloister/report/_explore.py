@@ -8,7 +8,6 @@ reads to show the others. The script writes words as text only; markup comes fro
 import base64
 import hashlib
 import json
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -21,7 +20,6 @@ from cloister.report._maps import COLOURS, ScatterMap, count_words, scatter_map
 from cloister.report._pages import TEMPLATES, Picture
 from cloister.text import number, share_text, with_error
 
-SCRIPT = "explore.js"
 MOST_COORDINATES = 40  # with profiles; of more, those that tell clusters apart best
 CLUSTERS_DOWN = 8  # up to so many columns, clusters run down the page; of more columns, these do
 WITH_VALUES = 12  # cells side by side that have room for their values
@@ -62,7 +60,7 @@ def explore(cuts: Cuts, *, chosen: int, curve: Curve) -> dict[str, Any]:
 
 def page_script() -> tuple[Picture, str]:
     """Return the script of the page, and the digest by which the page's policy allows it and no other."""
-    text = (TEMPLATES / Path(SCRIPT)).read_text(encoding="utf-8")
+    text = (TEMPLATES / "explore.js").read_text(encoding="utf-8")
     digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
     return Picture(text), f"sha256-{digest}"
 
@@ -76,12 +74,12 @@ def _cut(cuts: Cuts, index: int, drawn: ScatterMap, tree: Dendrogram, shades: Sh
     after = None if index + 1 == len(cuts.cuts) else flows_between(cut, cuts.cuts[index + 1], weights)
     release, loss = cut.release, " ± ".join(with_error(cut.loss.value, cut.loss.error))
     return {
-        "k": cut.n_clusters,
-        "words": f"k = {cut.n_clusters}, loss {loss}, silhouette {cut.silhouette:.2f}",
+        "k": release.n_clusters,
+        "words": f"k = {release.n_clusters}, loss {loss}, silhouette {cut.silhouette:.2f}",
         "owners": cut.owners.tolist(),
         "marks": drawn.marks[index],
         "treeAt": tree.cuts[index],
-        "curveAt": curve.places.get(cut.n_clusters),
+        "curveAt": curve.places.get(release.n_clusters),
         "clusters": [
             {
                 "label": label,
@@ -93,7 +91,7 @@ def _cut(cuts: Cuts, index: int, drawn: ScatterMap, tree: Dendrogram, shades: Sh
                 "from": _flow(before, label),
                 "to": _flow(after, label),
             }
-            for label in range(cut.n_clusters)
+            for label in range(release.n_clusters)
         ],
     }
 

@@ -104,12 +104,12 @@ def _panel(panel: dict[str, Any], plot: Plot) -> str:
 
 
 def count_chart(totals: Sequence[float], kept: Sequence[float], label: str) -> Picture:
-    """Draw a bar per step, its dark part for what was kept."""
+    """Draw a bar per step, its dark part for what was kept; the caption says so where that is not all."""
     plot, marks = _step_plot(totals), ""
     for kind, values in (("pale", totals), ("full", kept)):
         bars = "".join(plot.box((n - HALF_BAR, 0.0), (n + HALF_BAR, value)) for n, value in enumerate(values, start=1))
         marks += f'<path class="{kind}" d="{bars}"/>'
-    return Picture(plot.svg(marks, label, "chart"), label)
+    return Picture(plot.svg(marks, label, "chart"), label, "The dark part was kept." if totals != kept else "")
 
 
 def line_chart(values: Sequence[float], label: str) -> Picture:

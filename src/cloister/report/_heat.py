@@ -7,6 +7,7 @@ sign stands in cells that are too narrow for their value, so that the table can 
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -79,21 +80,12 @@ def _kind(step: int) -> str:
     return "zero" if step == 0 else f"{'up' if step > 0 else 'down'}{abs(step)}"
 
 
-@dataclass(frozen=True)
-class HeatTable:
-    """A table of colours. `corner` says what runs down, `across` what runs across; `turned` heads stand upright."""
+def heat_of(release: Release) -> dict[str, Any] | None:
+    """Return the profiles of a release as a table of colours; None where there is one cluster or hardly a column.
 
-    corner: str
-    across: str
-    heads: Sequence[str]
-    rows: Sequence[tuple[str, Sequence[tuple[HeatCell, str]]]]  # a name, and cells with their titles
-    shades: Shades
-    turned: bool
-    narrow: bool
-
-
-def heat_of(release: Release) -> HeatTable | None:
-    """Return the profiles of a release; None where there is one cluster or hardly a column."""
+    `corner` says what runs down, `across` what runs across; `turned` heads stand upright. Of `rows`, each has a name, and cells
+    with their titles.
+    """
     if release.n_clusters < 2 or release.n_features < FEWEST_COORDINATES:
         return None
     shades = shade([release], release, most=MOST_COORDINATES)
@@ -104,12 +96,13 @@ def heat_of(release: Release) -> HeatTable | None:
     ]
     down = len(names) >= len(labels)  # whether columns run down the page
     heads, sides = (labels, names) if down else (names, labels)
-    return HeatTable(
-        corner="Column" if down else "Cluster",
-        across="Cluster" if down else "Column",
-        heads=heads,
-        rows=list(zip(sides, zip(*cells, strict=True) if down else cells, strict=True)),
-        shades=shades,
-        turned=not down and len(heads) > UPRIGHT_HEADS,
-        narrow=len(heads) > WIDEST_WITH_VALUES,
-    )
+    corner, across = ("Column", "Cluster") if down else ("Cluster", "Column")
+    return {
+        "corner": corner,
+        "across": across,
+        "heads": heads,
+        "rows": list(zip(sides, zip(*cells, strict=True) if down else cells, strict=True)),
+        "shades": shades,
+        "turned": not down and len(heads) > UPRIGHT_HEADS,
+        "narrow": len(heads) > WIDEST_WITH_VALUES,
+    }

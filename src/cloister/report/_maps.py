@@ -8,6 +8,7 @@ moved, the points of the synopsis stay where they are, and the centres change wi
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -34,23 +35,8 @@ KINDS = ("plane", "line", "columns")  # of a map, by the number of its axes
 
 
 @dataclass(frozen=True)
-class ClusterMap:
-    """A picture of the centres; `kind` is "line", "columns" or "plane"."""
-
-    kind: str
-    picture: Picture
-    axes: Sequence[Axis]
-    words: Sequence[str]  # of principal axes
-
-    @property
-    def is_zoomed(self) -> bool:
-        """Whether an axis shows less than the bounds of its column."""
-        return not all(axis.whole for axis in self.axes)
-
-
-@dataclass(frozen=True)
 class ScatterMap:
-    """What stays (axes and points), and the marks of every cut. `kind` is that of a map."""
+    """What stays (axes and points), and the marks of every cut. `kind` is "line", "columns" or "plane"."""
 
     kind: str
     plot: Plot
@@ -59,8 +45,11 @@ class ScatterMap:
     words: Sequence[str]  # of principal axes
 
 
-def cluster_map(release: Release) -> ClusterMap:
-    """Draw the centres of a release."""
+def cluster_map(release: Release) -> dict[str, Any]:
+    """Draw the centres of a release; `words` are those of principal axes.
+
+    A map is zoomed where an axis shows less than the bounds of its column.
+    """
     centers, errors, counts = release.cluster_centers, release.center_errors, np.maximum(release.cluster_counts, 0.0)
     axes, stems, words = _column_axes(release, centers, errors), "", []
     kind = KINDS[len(axes)]
@@ -79,9 +68,10 @@ def cluster_map(release: Release) -> ClusterMap:
         plot, label = plot_plane(centers.tolist(), MAP_MARGIN), "on their first two principal axes"
         words = [axis_words(*pair) for pair in zip(plane.shares, plane.loadings, strict=True)]
     largest = 0.0 if kind == "line" else LARGEST * min(1.0, math.sqrt(12 / release.n_clusters))
-    circles = "".join(_circles(release, centers, _radii(release, float(counts.max()), largest), plot, ("bubble", "hollow")))
+    circles = "".join(_circles(release, centers, float(counts.max()), largest, plot, ("bubble", "hollow")))
     marks = f'{stems}<path class="whisker" d="{plot.crosses(centers.tolist(), errors.tolist())}"/>{circles}'
-    return ClusterMap(kind, Picture(plot.svg(marks, f"Cluster centres {label}")), axes, words)
+    picture = Picture(plot.svg(marks, f"Cluster centres {label}"))
+    return {"kind": kind, "picture": picture, "words": words, "is_zoomed": not all(axis.whole for axis in axes)}
 
 
 def scatter_map(cuts: Cuts) -> ScatterMap:
@@ -109,14 +99,12 @@ def scatter_map(cuts: Cuts) -> ScatterMap:
         f'd="M{x:.1f} {plot.frame.bottom:.1f}V{y:.1f}"' if kind == "line" else f'cx="{x:.1f}" cy="{y:.1f}" r="{size:.1f}"'
         for (x, y), size in zip(map(plot.place, places.tolist()), sizes, strict=True)
     ]
-    marks = []
+    marks, largest = [], 0.0 if kind == "line" else LARGEST_SEAL
     for cut, (center, error) in zip(cuts.cuts, centers, strict=True):
-        radii = _radii(cut.release, cuts.points.n_rows, 0.0 if kind == "line" else LARGEST_SEAL)
+        circles = _circles(cut.release, center, cuts.points.n_rows, largest, plot, ("seal", "seal unseen"))
         seals = "".join(
             f'<g class="c{line % COLOURS}" data-label="{label}">{circle}</g>'
-            for label, (line, circle) in enumerate(
-                zip(cut.lines, _circles(cut.release, center, radii, plot, ("seal", "seal unseen")), strict=True)
-            )
+            for label, (line, circle) in enumerate(zip(cut.lines, circles, strict=True))
         )
         marks.append(f'<path class="whisker" d="{plot.crosses(center.tolist(), error.tolist())}"/>{seals}')
     return ScatterMap(kind, plot, points, marks, words)
@@ -134,9 +122,7 @@ def _column_axes(release: Release, values: FloatArray, errors: FloatArray) -> li
     if not release.n_columns == release.n_features <= 2:
         return []
     axes = []
-    for one, own, spreads in zip(
-        coordinates_of(release.domain, release.columns), values.T.tolist(), errors.T.tolist(), strict=True
-    ):
+    for one, own, spreads in zip(coordinates_of(release.domain, release.columns), values.T, errors.T, strict=True):
         name = f"{plain_text(one.name)} (share of yes)" if one.is_share else plain_text(one.name)
         axes.append(axis_for(name, own, spreads, low=one.low, high=one.high, unit=one.unit_name))
     return axes
@@ -146,14 +132,15 @@ def _beside(column: FloatArray, value: float) -> FloatArray:
     return np.column_stack([column, np.full(len(column), value)])
 
 
-def _radii(release: Release, whole: float, largest: float) -> list[float]:
-    """Return radii by the part of the rows that a cluster has; the smallest where it does not stand out of the noise."""
+def _circles(
+    release: Release, centers: FloatArray, whole: float, largest: float, plot: Plot, kinds: tuple[str, str]
+) -> list[str]:
+    """Draw a circle for each cluster, dots where they are many; the `largest` would hold the `whole` number of rows.
+
+    Where no rows stand out of the noise, it is the smallest, and of the second kind.
+    """
     shares = np.where(release.stands_out, np.maximum(release.cluster_counts, 0.0), 0.0) / max(whole, 1.0)
-    return [max(SMALLEST, largest * math.sqrt(min(share, 1.0))) for share in shares.tolist()]
-
-
-def _circles(release: Release, centers: FloatArray, radii: Sequence[float], plot: Plot, kinds: tuple[str, str]) -> list[str]:
-    """Draw a circle for each cluster, of the second kind where no rows stand out of the noise; dots where they are many."""
+    radii = [max(SMALLEST, largest * math.sqrt(min(share, 1.0))) for share in shares.tolist()]
     points = [plot.place(one) for one in centers.tolist()]
     own = [kinds[0] if seen else kinds[1] for seen in release.stands_out]
     titles = [f"Cluster {label}: {count_words(release, label)}" for label in range(release.n_clusters)]

@@ -116,8 +116,8 @@ class Axis:
 
 def axis_for(name: str, values: Sequence[float], errors: Sequence[float], *, low: float, high: float, unit: str = "") -> Axis:
     """Return the axis of a column: its bounds, or the part of them that holds all values, where that is much less."""
-    first = min(value - WHISKER * error for value, error in zip(values, errors, strict=True))
-    last = max(value + WHISKER * error for value, error in zip(values, errors, strict=True))
+    reach = WHISKER * np.array(errors)
+    first, last = float(np.min(values - reach)), float(np.max(values + reach))
     extra = MARGIN * (last - first)
     first, last = max(first - extra, low), min(last + extra, high)
     if len(values) < 2 or not NARROW * (high - low) > last - first > 1e-9 * max(abs(first), abs(last), high - low):
@@ -254,29 +254,12 @@ def plot_plane(
 # -- circles -------------------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Badge:
-    """A circle with words in it, and the point it is for."""
-
-    point: Point
-    center: Point
-    radius: float
-
-    @property
-    def is_moved(self) -> bool:
-        """Whether it had to step aside."""
-        return math.dist(self.point, self.center) > MOVED
-
-
-def place_badges(points: Sequence[Point], radii: Sequence[float], frame: Frame) -> list[Badge]:
-    """Return a circle for each point, none over another. Where they do not fit at all, they become smaller."""
+def place_badges(points: Sequence[Point], radii: Sequence[float], frame: Frame) -> list[tuple[Point, float]]:
+    """Return centre and radius of a circle for each point, none over another. Where they do not fit, they become smaller."""
     anchors, sizes = np.array([complex(x, y) for x, y in points]), np.array(radii, dtype=np.float64)
     while (centers := _free_places(anchors, sizes, frame)) is None:
         sizes = sizes * SHRINK
-    return [
-        Badge((float(point.real), float(point.imag)), (float(at.real), float(at.imag)), float(size))
-        for point, at, size in zip(anchors, centers, sizes, strict=True)
-    ]
+    return [((float(at.real), float(at.imag)), float(size)) for at, size in zip(centers, sizes, strict=True)]
 
 
 def _free_places(anchors: Places, radii: FloatArray, frame: Frame) -> Places | None:
@@ -333,10 +316,11 @@ def draw_badges(
             for title, kind, (x, y) in zip(titles, kinds, points, strict=True)
         ]
     marks = []
-    for label, (badge, kind, title) in enumerate(zip(place_badges(points, radii, frame), kinds, titles, strict=True)):
-        (x, y), (across, down), radius, tie = badge.point, badge.center, badge.radius, ""
-        if badge.is_moved:
-            part = max(1 - radius / math.dist(badge.point, badge.center), 0.0)
+    placed = zip(points, place_badges(points, radii, frame), kinds, titles, strict=True)
+    for label, ((x, y), ((across, down), radius), kind, title) in enumerate(placed):
+        tie, way = "", math.dist((x, y), (across, down))
+        if way > MOVED:
+            part = max(1 - radius / way, 0.0)
             tie = (
                 f'<path class="leader" d="M{x:.1f} {y:.1f}L{x + part * (across - x):.1f} {y + part * (down - y):.1f}"/>'
                 f'<circle class="point" cx="{x:.1f}" cy="{y:.1f}" r="{DOT:g}"/>'

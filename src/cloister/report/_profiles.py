@@ -4,8 +4,7 @@
 Pictures are made of published numbers alone; text from outside is escaped by the template.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -25,18 +24,8 @@ NOTICED_EFFECT = 0.2  # standard deviations, likewise
 YES_OR_NO = ("no", "yes")
 
 
-@dataclass(frozen=True)
-class ProfileSection:
-    """The table of histograms, and what sets each cluster apart in words."""
-
-    table: StripTable
-    apart: Sequence[tuple[int, str]]
-    n_columns: int
-    sigma: str
-
-
-def profile_section(release: Release) -> ProfileSection | None:
-    """Return what the section shows; None where the release says nothing of it."""
+def profile_section(release: Release) -> dict[str, Any] | None:
+    """Return the table of histograms, and what sets each cluster apart in words; None where the release says nothing of it."""
     if release.profiles is None:
         return None
     everything = [_Column(one) for one in release.profiles]
@@ -48,12 +37,12 @@ def profile_section(release: Release) -> ProfileSection | None:
     for label in labels:  # in what it differs most from all rows, as far as it stands out of the noise
         found = sorted(filter(None, (one.difference(label) for one in everything)), key=lambda pair: -pair[0])
         apart.append((label, ", ".join(text for _, text in found[:MENTIONED]) or "no difference above the noise"))
-    return ProfileSection(
-        StripTable("Cluster", ["All", *map(str, labels)], drawn),
-        apart,
-        len(everything),
-        f"{max(one.sigma for one in release.profiles):.3g}",
-    )
+    return {
+        "table": StripTable("Cluster", ["All", *map(str, labels)], drawn),
+        "apart": apart,
+        "n_columns": len(everything),
+        "sigma": f"{max(one.sigma for one in release.profiles):.3g}",
+    }
 
 
 class _Column:

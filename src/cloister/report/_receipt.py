@@ -15,7 +15,6 @@ from cloister.report._figures import guess_meter
 from cloister.report._pages import Table
 from cloister.text import chance_text, count_of, number, sentence, share_text, span_of
 
-Meaning = dict[str, Any]
 Fact = tuple[str, str, str]
 
 REPLACE = "replace"
@@ -66,9 +65,7 @@ def receipt_summary(receipt: Receipt) -> dict[str, Any]:
     return {
         "guarantee": receipt.guarantee.to_dict(),
         "guarantee_text": str(receipt.guarantee),
-        "neighbours": receipt.neighbours,
-        "protects": receipt.protects,
-        "counted": receipt.counted,
+        **{name: getattr(receipt, name) for name in ("neighbours", "protects", "counted")},
         "persons": persons,
         "spent": spent.describe(receipt.guarantee),
         "seeded": receipt.seeded,
@@ -117,7 +114,7 @@ def _group_events(events: Sequence[Event]) -> list[dict[str, Any]]:
     ]
 
 
-def meaning_of(receipt: Receipt) -> Meaning:
+def meaning_of(receipt: Receipt) -> dict[str, Any]:
     """Return the guarantee as a factor and as chances: plain numbers."""
     spent, guarantee = receipt.spent, receipt.guarantee
     converted = not guarantee.is_pure and not guarantee.stated_delta

@@ -103,7 +103,7 @@ def report_html(release: Release) -> str:
         errors=error_words(total=release.errors_are_total),
         stable=release.stability is not None,
         numbers=number_tables(release) if len(picked) < release.n_columns else [],
-        choice=[] if choice is None else choice_words(release),
+        choice=choice_words(release),
         curve=None if choice is None else curve_of(choice),
     )
 

@@ -9,7 +9,6 @@ import math
 import re
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import replace
 from itertools import groupby
 from typing import Any
 
@@ -139,11 +138,9 @@ def _charts(steps: Sequence[dict[str, Any]]) -> list[Picture]:
         each = f"in each {kind}"
         if len(run) > 1 and any(_changes(run, name) for name in BARS):
             points, kept = ([max(figures.get(name, figures.get("n_points", 0.0)), 0.0) for figures in run] for name in BARS)
-            title, caption = f"{FIGURES['n_points']} {each}", "The dark part was kept." if points != kept else ""
-            charts.append(replace(count_chart(points, kept, title), caption=caption))
+            charts.append(count_chart(points, kept, f"{FIGURES['n_points']} {each}"))
         for name in (name for name in FIGURES if name not in BARS and _changes(run, name)):
-            title = f"{FIGURES[name]} {each}"
-            charts.append(line_chart([max(figures[name], 0.0) for figures in run], title))
+            charts.append(line_chart([max(figures[name], 0.0) for figures in run], f"{FIGURES[name]} {each}"))
     return charts
 
 

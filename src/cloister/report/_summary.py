@@ -28,11 +28,7 @@ def summary(release: Release) -> dict[str, Any]:
     """Return what a release says as plain data, ready for JSON, a table or the report: numbers and words only."""
     loss, plane = loss_summary(release), plane_of_centers(release)
     return {
-        "method": release.method,
-        "created": release.created,
-        "n_clusters": release.n_clusters,
-        "n_features": release.n_features,
-        "n_columns": release.n_columns,
+        **{name: getattr(release, name) for name in ("method", "created", "n_clusters", "n_features", "n_columns")},
         "columns": list(release.columns),
         "bounds": [[one.low, one.high] for one in coordinates_of(release.domain, release.columns)],
         "domain": release.domain.to_dict()["kind"],
@@ -131,10 +127,7 @@ def synopsis_summary(synopsis: Synopsis) -> dict[str, Any]:
         "columns": list(synopsis.columns),
         "bounds": [[one.low, one.high] for one in coordinates_of(synopsis.domain, synopsis.columns)],
         "table": table,
-        "scaling": synopsis.scaling,
-        "sigma": synopsis.sigma,
-        "n_rows": synopsis.n_rows,
-        "n_rows_error": synopsis.n_rows_error,
+        **{name: getattr(synopsis, name) for name in ("scaling", "sigma", "n_rows", "n_rows_error")},
         "cells_of_columns": cells_of(synopsis),
         "full": float(
             np.mean(synopsis.noisy_counts > 2 * synopsis.noise.of_each)

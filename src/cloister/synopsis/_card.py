@@ -11,7 +11,6 @@ from cloister.release import coordinates_of
 from cloister.text import count_of, with_error
 
 if TYPE_CHECKING:
-    from cloister.synopsis._grid import Grid
     from cloister.synopsis._points import Points
     from cloister.synopsis._synopsis import Synopsis
 
@@ -23,7 +22,12 @@ def synopsis_card(synopsis: "Synopsis") -> Card:
     grid = synopsis.grid
     if grid is not None:
         title = f"{'a grid' if grid.split is None else 'an adaptive grid'} of {count_of(synopsis.n_points, 'cell')}"
-        heads, rows = _grid_table(synopsis, grid)
+        heads = ["column", "from", "to", "cells" if grid.split is None else "finest cells"]
+        known = coordinates_of(synopsis.domain, synopsis.columns)
+        rows = [
+            [name, one.text(edges[0]), one.text(edges[-1]), str(len(edges) - 1)]
+            for name, one, edges in zip(synopsis.columns, known, grid.edges, strict=True)
+        ]
     else:
         title = count_of(synopsis.n_points, "point")
         heads, rows = point_table(synopsis, synopsis.receipt.counted, synopsis.weights)
@@ -45,16 +49,6 @@ def size_words(synopsis: "Synopsis") -> str:
     """Return how many rows there are, noisy or public."""
     value, error = with_error(synopsis.n_rows, synopsis.n_rows_error)
     return f"{synopsis.receipt.counted.capitalize()}: {value}{' (public)' if synopsis.n_rows_error == 0 else f' ± {error}'}"
-
-
-def _grid_table(synopsis: "Synopsis", grid: "Grid") -> tuple[list[str], list[list[str]]]:
-    """Return the columns with the cells that cut them."""
-    known = coordinates_of(synopsis.domain, synopsis.columns)
-    rows = [
-        [name, one.text(edges[0]), one.text(edges[-1]), str(len(edges) - 1)]
-        for name, one, edges in zip(synopsis.columns, known, grid.edges, strict=True)
-    ]
-    return ["column", "from", "to", "cells" if grid.split is None else "finest cells"], rows
 
 
 def point_table(synopsis: "Synopsis", counted: str, counts: FloatArray) -> tuple[list[str], list[list[str]]]:

@@ -90,15 +90,12 @@ class DensityClusters:
     @property
     def extents(self) -> FloatArray:
         """From where to where each cluster reaches, of shape (n_clusters, n_columns, 2), in the units of the input."""
-        found = np.empty((self.n_clusters, self.synopsis.n_features, 2))
-        places = np.nonzero(self.cell_labels >= 0)
-        owner = self.cell_labels[places]
-        for axis, edges in enumerate(self.synopsis._index("density_clusters").edges):
-            first, last = np.full(self.n_clusters, len(edges) - 1), np.zeros(self.n_clusters, dtype=np.int64)
-            np.minimum.at(first, owner, places[axis])
-            np.maximum.at(last, owner, places[axis])
-            found[:, axis, 0], found[:, axis, 1] = edges[first], edges[last + 1]
-        return found
+        from scipy.ndimage import find_objects
+
+        edges = self.synopsis._index("density_clusters").edges
+        boxes = find_objects(self.cell_labels + 1)
+        found = [[ends[[cut.start, cut.stop]] for ends, cut in zip(edges, box, strict=True)] for box in boxes]
+        return np.array(found).reshape(self.n_clusters, len(edges), 2)
 
     @without_sizes
     def predict(self, table: object) -> IntArray:
@@ -150,10 +147,7 @@ class DensityClusters:
             ],
             "outside": {"rows": self.outside_count, "rows_error": self.outside_error},
             "radius": list(self.radius),
-            "level": self.level,
-            "threshold": self.threshold,
-            "min_density": self.min_density,
-            "false_alarm": self.false_alarm,
+            **{name: getattr(self, name) for name in ("level", "threshold", "min_density", "false_alarm")},
         }
 
     def card(self) -> Card:

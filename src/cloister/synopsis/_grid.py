@@ -12,6 +12,7 @@ from cloister import validate
 from cloister.algorithms import CellNoise, GridSplit, denoise_counts, denoise_leaves
 from cloister.columns import Box, FloatArray, IntArray, as_box
 from cloister.exceptions import AccuracyWarning, warn
+from cloister.text import count_of
 
 REPRESENTATIVES = ("center", "slope")
 SLOPE = "Synopsis.cut.representatives"
@@ -141,8 +142,7 @@ def warn_of_few_cells(where: str, grid: Grid, n_clusters: int) -> None:
 def few_cells_words(n_clusters: int, n_cells: int, n_features: int) -> str:
     """Say what comes of fewer cells than clusters, and what to do."""
     finer = math.ceil((CELLS_PER_CLUSTER * n_clusters) ** (1 / n_features))
-    cells = "1 cell" if n_cells == 1 else f"{n_cells:,} cells"
     return (
-        f"{n_clusters:,} clusters of {cells}: the centres beyond one per cell lie at random places. "
+        f"{n_clusters:,} clusters of {count_of(n_cells, 'cell')}: the centres beyond one per cell lie at random places. "
         f"Ask for at most {n_cells:,}, or fit a finer grid, such as rule={finer}."
     )

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from matplotlib.axes import Axes
 
-PLOTS = ("curve", "tree")
+WHERE, PLOTS = "Synopsis.plot", ("curve", "tree")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -163,12 +163,13 @@ class Synopsis(Points):
     def release_of(self, found: Cut, *, representatives: str = "center") -> Release:
         """Return the document of a cut."""
         frame, total, noise = self.frame, found.total, found.noise
+        shared = ("method", "domain", "scaling", "receipt", "feature_names", "steps")
+        about: dict[str, Any] = {name: getattr(self, name) for name in shared}
         size: dict[str, Any] = {"n_points": self.n_points, "max_clusters": self.max_clusters}
         if self.grid is not None:
             leaves = {} if self.grid.split is None else {"rule": "adaptive", "leaves": self.n_points}
             size = {"cells": list(self.grid.cells), **leaves, "counts": self.grid.counts, "representatives": representatives}
         return Release(
-            method=self.method,
             parameters={"n_clusters": len(found.centers), **size},
             cluster_centers=frame.from_unit(found.centers),
             center_errors=frame.errors_from_unit(noise if total is None else total.centers, found.centers),
@@ -177,14 +178,10 @@ class Synopsis(Points):
             center_noise=None if total is None else frame.errors_from_unit(noise, found.centers),
             count_noise=None if total is None else found.count_noise,
             stability=None if total is None else total.stability,
-            domain=self.domain,
-            scaling=self.scaling,
-            receipt=self.receipt,
-            feature_names=self.feature_names,
             cells=self.column_cells,
-            steps=self.steps,
             details={name: frame.distance_unit**2 * value for name, value in found.losses.items()},
             versions=self.versions or library_versions(),
+            **about,
         )
 
     def density_clusters(
@@ -378,24 +375,22 @@ class Synopsis(Points):
         >>> synopsis.plot("curve", n_clusters=range(1, 5), random_state=0).get_xlabel()
         'number of clusters'
         """
-        where = "Synopsis.plot"
-        validate.one_of(where, kind, PLOTS)
+        validate.one_of(WHERE, kind, PLOTS)
         if kind == "tree":
-            axes = self._plot_tree(ax, n_clusters, 0 if random_state is None else random_state, where=where)
+            axes = self._plot_tree(ax, n_clusters, 0 if random_state is None else random_state)
         elif isinstance(n_clusters, int):
-            validate.refuse(f"{where}.n_clusters", "numbers to compare", n_clusters, remedy="Pass range(1, 13).")
+            validate.refuse(f"{WHERE}.n_clusters", "numbers to compare", n_clusters, remedy="Pass range(1, 13).")
         else:
             choice = self.choose_k(n_clusters, random_state=random_state)
-            axes = plot_curve(choice.n_clusters, choice.held_out, choice.held_out_error, choice.best, ax, where=where)
+            axes = plot_curve(choice.n_clusters, choice.held_out, choice.held_out_error, choice.best, ax, where=WHERE)
         return mark_seeded(axes, seeded=self.receipt.seeded)
 
-    def _plot_tree(self, ax: Any, cut: Any, seed: int, *, where: str) -> "Axes":
+    def _plot_tree(self, ax: Any, cut: Any, seed: int) -> "Axes":
         """Draw the joins; leaves are named by their noisy numbers of rows."""
         linkage, rows = self.tree(random_state=seed), self.tree_points(random_state=seed).weights
         if len(linkage) == 0:
-            rule, remedy = "at least two points above the noise", "There is nothing to join."
-            validate.refuse(where, rule, "one", remedy=remedy)
-        axes = plot_tree(linkage, [f"{one:,.0f}" for one in rows], cut, ax, where=where)
+            validate.refuse(WHERE, "at least two points above the noise", "one", remedy="There is nothing to join.")
+        axes = plot_tree(linkage, [f"{one:,.0f}" for one in rows], cut, ax, where=WHERE)
         axes.set_xlabel(f"points, by their noisy numbers of {self.receipt.counted}")
         return axes
 
