@@ -274,11 +274,7 @@ class MemoryRows(LocalRows):
         """Return what `find` says of each row, in order; a few rows are not worth several threads."""
         if self.n_numbers <= FEW_NUMBERS:
             return np.asarray(find(self._doubles(0, self._n_rows)), dtype=np.int64)
-        labels = np.empty(self._n_rows, dtype=np.int64)
-        with one_blas_thread():
-            for start, found in zip(self._starts(), map_in_order(find, self.blocks(), self.n_jobs), strict=True):
-                labels[start : start + self._size] = found
-        return labels
+        return super().label(find)
 
     def parts(self) -> Sequence[Part]:
         """Return the blocks: threads look at them side by side. Coins are tossed by the partitions that the rows are from."""

@@ -54,15 +54,12 @@ class SpillFile:
 
     def read(self, first: int, n_rows: int) -> Block:
         """Return some of the rows."""
-        block = np.empty((n_rows, self._width))
-        rest = _bytes_of(block)
         with self._lock:
             self._file.seek(first * self._width * DOUBLE)
-            while rest and (count := self._file.readinto(rest)):
-                rest = rest[count:]
-        if rest:
+            numbers = np.fromfile(self._file, count=n_rows * self._width)
+        if len(numbers) < n_rows * self._width:
             raise DataError("privacy_unit: the temporary file of rows has become shorter. Fit again.")
-        return block
+        return numbers.reshape(n_rows, self._width)
 
 
 @dataclass(frozen=True, eq=False)
