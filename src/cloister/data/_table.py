@@ -41,13 +41,9 @@ def _table_of(where: str, data: Any) -> pa.Table:
     if isinstance(data, pa.Table):
         return data
     problem = "expected columns of numbers, got a table Arrow cannot read"
-
-    def read() -> pa.Table:
-        if isinstance(data, pa.RecordBatch) or not hasattr(data, "__arrow_c_stream__"):
-            return pa.Table.from_batches([pa.record_batch(data)])
-        return pa.RecordBatchReader.from_stream(data).read_all()
-
-    return explained(read, lambda error: f"{where}: {problem} ({type(error).__name__}). Pass numeric columns only.")
+    return explained(
+        lambda: pa.table(data), lambda error: f"{where}: {problem} ({type(error).__name__}). Pass numeric columns only."
+    )
 
 
 def columns_of(schema: pa.Schema, *, inferred: bool = False) -> list[Column]:
