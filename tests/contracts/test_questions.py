@@ -4,13 +4,13 @@
 import functools
 import inspect
 import math
-from fractions import Fraction
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.examples import examples
+from tests.questions._clipped import check_within, parts_of
 
 from cloister import open_rows, questions, rivals
 from cloister.columns import (
@@ -53,78 +53,60 @@ def projection_of(seed):
 @functools.cache  # questions are frozen
 def make_questions(seed):
     """Return one of each kind, with and without projection, on points that cause ties and on points that do not."""
-    flat = projection_of(seed)
-    duplicates = np.vstack([random_points(seed, 4, FEATURES)] * 2)
+    flat, half = projection_of(seed), np.full(FEATURES, 3**-0.5)
+    lattice, ties = lattice_points(FEATURES), lattice_points(PROJECTED)
+    nine, anchors = random_points(seed, 9, FEATURES), random_points(seed + 1, 5, FEATURES)
+    some = nine[:5]
+    on_ties = {"points": ties, "projection": flat}
+    factors = np.ones((2, 3, 2), dtype=int)
+    factors[0, 1], factors[1, 2, 0] = 2, 4
     made = {
         "row_count": RowCount(),
         "nearest_counts_one": NearestCounts(points=np.zeros((1, FEATURES))),
-        "nearest_counts_lattice": NearestCounts(points=lattice_points(FEATURES)),
+        "nearest_counts_lattice": NearestCounts(points=lattice),
         "nearest_counts_random": NearestCounts(points=random_points(seed, 70, FEATURES)),
-        "nearest_counts_duplicates": NearestCounts(points=duplicates),
-        "nearest_counts_projected": NearestCounts(points=lattice_points(PROJECTED), projection=flat),
-        "nearest_sums_lattice": NearestSums(points=lattice_points(FEATURES), radius=0.3),
-        "nearest_sums_wide": NearestSums(points=random_points(seed, 5, FEATURES), radius=4.0),
-        "nearest_sums_narrow": NearestSums(points=random_points(seed, 5, FEATURES), radius=1e-9),
-        "nearest_sums_anchored": NearestSums(
-            points=random_points(seed, 5, FEATURES), radius=0.1, anchors=random_points(seed + 1, 5, FEATURES)
-        ),
-        "nearest_sums_projected": NearestSums(points=lattice_points(PROJECTED), radius=1.0, projection=flat),
-        "nearest_sums_projected_narrow": NearestSums(points=lattice_points(PROJECTED), radius=0.3, projection=flat),
-        "nearest_sums_projected_anchored": NearestSums(
-            points=lattice_points(PROJECTED), radius=0.2, anchors=random_points(seed, 9, FEATURES), projection=flat
-        ),
+        "nearest_counts_duplicates": NearestCounts(points=np.vstack([random_points(seed, 4, FEATURES)] * 2)),
+        "nearest_counts_projected": NearestCounts(**on_ties),
+        "nearest_sums_lattice": NearestSums(points=lattice, radius=0.3),
+        "nearest_sums_wide": NearestSums(points=some, radius=4.0),
+        "nearest_sums_narrow": NearestSums(points=some, radius=1e-9),
+        "nearest_sums_anchored": NearestSums(points=some, radius=0.1, anchors=anchors),
+        "nearest_sums_projected": NearestSums(**on_ties, radius=1.0),
+        "nearest_sums_projected_narrow": NearestSums(**on_ties, radius=0.3),
+        "nearest_sums_projected_anchored": NearestSums(**on_ties, radius=0.2, anchors=nine),
+        "nearest_squares_one": questions.NearestSquares(points=np.zeros((1, FEATURES)), radius=FRAME.scale[0] * 0.25),
+        "nearest_squares_lattice": questions.NearestSquares(points=lattice, radius=0.3),
+        "nearest_squares_wide": questions.NearestSquares(points=some, radius=4.0),
+        "nearest_squares_narrow": questions.NearestSquares(points=some, radius=1e-9),
+        "nearest_squares_anchored": questions.NearestSquares(points=some, radius=0.1, anchors=anchors),
+        "nearest_squares_projected": questions.NearestSquares(**on_ties, radius=0.3),
+        "nearest_squares_projected_anchored": questions.NearestSquares(**on_ties, radius=0.2, anchors=nine),
+        "second_moments_origin": questions.SecondMoments(center=np.zeros(FEATURES), radius=FRAME.scale[0] * 0.25),
+        "second_moments_wide": questions.SecondMoments(center=some[0], radius=4.0),
+        "second_moments_clipped": questions.SecondMoments(center=some[0], radius=0.2),
+        "second_moments_narrow": questions.SecondMoments(center=some[0], radius=1e-9),
         "histogram_origin": DistanceHistogram(edges=[0.1, 0.25, 0.5, 1.0]),
-        "histogram_points": DistanceHistogram(edges=[0.125, 0.25], points=lattice_points(FEATURES)),
-        "histogram_anchored": DistanceHistogram(
-            edges=[0.25, 0.5], points=lattice_points(PROJECTED), anchors=random_points(seed, 9, FEATURES), projection=flat
-        ),
-        "histogram_projected": DistanceHistogram(edges=[0.5], points=lattice_points(PROJECTED), projection=flat),
+        "histogram_points": DistanceHistogram(edges=[0.125, 0.25], points=lattice),
+        "histogram_anchored": DistanceHistogram(**on_ties, edges=[0.25, 0.5], anchors=nine),
+        "histogram_projected": DistanceHistogram(**on_ties, edges=[0.5]),
+        "grid_counts": questions.GridCounts(half_widths=half, cells=(2, 3, 4)),
+        "split_counts": questions.SplitCounts(half_widths=half, cells=(2, 3, 2), factors=factors),
+        "rows_per_unit": questions.RowsPerUnit(starts=(1, 2, 4)),
+        # Radii on whose border lattice rows lie, radii that leave nearly all rows out, and radii that leave none out.
+        "bounded_counts_lattice": rivals.BoundedCounts(points=lattice, radius=0.25),
+        "bounded_counts_narrow": rivals.BoundedCounts(points=some, radius=1e-9),
+        "bounded_counts_wide": rivals.BoundedCounts(points=some, radius=4.0),
+        "bounded_counts_projected": rivals.BoundedCounts(**on_ties, radius=0.3),
+        "bounded_sums_lattice": rivals.BoundedSums(points=lattice, radius=0.25),
+        "bounded_sums_random": rivals.BoundedSums(points=some, radius=0.4),
+        "bounded_sums_anchored": rivals.BoundedSums(points=some, radius=0.5, anchors=anchors),
+        "bounded_sums_projected": rivals.BoundedSums(**on_ties, radius=0.7),
     }
-    made.update(raw_questions(seed))
-    made["grid_counts"] = questions.GridCounts(half_widths=np.full(FEATURES, 3**-0.5), cells=(2, 3, 4))
-    factors = np.ones((2, 3, 2), dtype=int)
-    factors[0, 1], factors[1, 2, 0] = 2, 4
-    made["split_counts"] = questions.SplitCounts(half_widths=np.full(FEATURES, 3**-0.5), cells=(2, 3, 2), factors=factors)
-    made["rows_per_unit"] = questions.RowsPerUnit(starts=(1, 2, 4))
-    for name, points in {"": random_points(seed, 5, FEATURES) / 2, "_ties": lattice_points(FEATURES)}.items():
+    for name, points in {"": some / 2, "_ties": lattice}.items():
         given = {"points": points, "n_neighbors": 3 if name else 2}
         made[f"neighbour_means{name}"] = questions.NeighbourMeans(**given)
         made[f"neighbour_distance{name}"] = questions.NeighbourDistance(**given, weights=np.arange(len(points)))
-    made.update(moment_questions(seed))
-    made.update(squares_questions(seed, flat))
-    made.update(hash_questions(seed))
-    made.update(tree_questions(seed, flat))
-    made.update(bounded_questions(seed, flat))
-    return made
-
-
-def moment_questions(seed):
-    """Return moments about the origin, on whose radius lattice rows lie, and about other points; wide and narrow ones."""
-    center = random_points(seed, 1, FEATURES)[0]
-    return {
-        "second_moments_origin": questions.SecondMoments(center=np.zeros(FEATURES), radius=FRAME.scale[0] * 0.25),
-        "second_moments_wide": questions.SecondMoments(center=center, radius=4.0),
-        "second_moments_clipped": questions.SecondMoments(center=center, radius=0.2),
-        "second_moments_narrow": questions.SecondMoments(center=center, radius=1e-9),
-    }
-
-
-def squares_questions(seed, flat):
-    """Return radii on which lattice rows lie, wide and narrow ones; offsets from other points, and under a projection."""
-    some, ties = random_points(seed, 5, FEATURES), lattice_points(PROJECTED)
-    return {
-        "nearest_squares_one": questions.NearestSquares(points=np.zeros((1, FEATURES)), radius=FRAME.scale[0] * 0.25),
-        "nearest_squares_lattice": questions.NearestSquares(points=lattice_points(FEATURES), radius=0.3),
-        "nearest_squares_wide": questions.NearestSquares(points=some, radius=4.0),
-        "nearest_squares_narrow": questions.NearestSquares(points=some, radius=1e-9),
-        "nearest_squares_anchored": questions.NearestSquares(
-            points=some, radius=0.1, anchors=random_points(seed + 1, 5, FEATURES)
-        ),
-        "nearest_squares_projected": questions.NearestSquares(points=ties, radius=0.3, projection=flat),
-        "nearest_squares_projected_anchored": questions.NearestSquares(
-            points=ties, radius=0.2, anchors=random_points(seed, 9, FEATURES), projection=flat
-        ),
-    }
+    return {**made, **raw_questions(seed), **hash_questions(seed), **tree_questions(seed, flat)}
 
 
 def raw_questions(seed):
@@ -175,21 +157,6 @@ def seen(question, rows):
     return np.asarray(rows, dtype=float) if question.raw else FRAME.clean(rows)
 
 
-def bounded_questions(seed, flat):
-    """Return radii on whose border lattice rows lie, radii that leave nearly all rows out, and radii that leave none out."""
-    lattice, some = lattice_points(FEATURES), random_points(seed, 5, FEATURES)
-    return {
-        "bounded_counts_lattice": rivals.BoundedCounts(points=lattice, radius=0.25),
-        "bounded_counts_narrow": rivals.BoundedCounts(points=some, radius=1e-9),
-        "bounded_counts_wide": rivals.BoundedCounts(points=some, radius=4.0),
-        "bounded_counts_projected": rivals.BoundedCounts(points=lattice_points(PROJECTED), radius=0.3, projection=flat),
-        "bounded_sums_lattice": rivals.BoundedSums(points=lattice, radius=0.25),
-        "bounded_sums_random": rivals.BoundedSums(points=some, radius=0.4),
-        "bounded_sums_anchored": rivals.BoundedSums(points=some, radius=0.5, anchors=random_points(seed + 1, 5, FEATURES)),
-        "bounded_sums_projected": rivals.BoundedSums(points=lattice_points(PROJECTED), radius=0.7, projection=flat),
-    }
-
-
 def hash_questions(seed):
     """Return nodes of one level, leaves of several, and the root; by hyperplanes on which rows lie and by others."""
     normals = np.random.default_rng(seed).normal(size=(FEATURES, 6)) / 3
@@ -228,22 +195,6 @@ def tree_questions(seed, flat):
 def answer(question, *blocks):
     """Return what a question says of a table cut into blocks."""
     return question.finish(functools.reduce(question.merge, (question.exact(block) for block in blocks)))
-
-
-def parts_of(moves, *, l1, l2):
-    """Check that an answer moves within both bounds, in whole numbers; return the part of each that it reaches."""
-    steps = [int(step) for step in moves[moves != 0]]
-    absolute, squares = sum(abs(step) for step in steps), sum(step * step for step in steps)
-    assert absolute <= l1
-    assert squares <= Fraction(l2) ** 2
-    return absolute / l1, math.sqrt(squares) / l2
-
-
-def check_within(question, moves, relation):
-    """Check that an answer moves within all three bounds."""
-    parts = parts_of(moves, l1=question.l1_sensitivity(relation), l2=question.l2_sensitivity(relation))
-    assert max(moves.max(), 0) - min(moves.min(), 0) <= question.span_sensitivity(relation)
-    return parts
 
 
 NAMES = sorted(make_questions(0))

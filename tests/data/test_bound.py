@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import chi2
+from tests.contracts.test_bounded import expected_samples, samples
 
 from cloister.data import ArrayRows, Bounding, Schema
 from cloister.data._bound import N_BUCKETS, buckets_of, choose, choose_rows, contents_of, number_copies
@@ -298,18 +299,9 @@ def test_few_rows_are_in_memory_at_a_time(table, bounding, spilling, monkeypatch
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
-def test_a_sample_of_bounded_rows_is_drawn_by_buckets(n_jobs, table, bounding, seed, monkeypatch):
-    coins, again = (Coins.draw(Entropy(seed + number), 0.4) for number in range(2))
-    kept = choose(table, bounding)
-    parts = np.split(kept.rows, np.cumsum(kept.lengths)[:-1])
-    parts = [part[coins.partition(number).take(len(part))] for number, part in enumerate(parts)]
-    twice = [part[again.partition(number).take(len(part))] for number, part in enumerate(parts)]
-    for stored in (10**6, 100):
-        monkeypatch.setattr("cloister.data._parts.STORED_NUMBERS", stored)
-        sample = with_ids(table, n_jobs=n_jobs).bounded(bounding).sample(coins)
-        assert sample.n_hidden == 2
-        assert identical(matrix_of(sample), np.concatenate(parts))
-        assert identical(matrix_of(sample.sample(again)), np.concatenate(twice))
+def test_a_sample_of_bounded_rows_in_a_file_is_drawn_by_buckets(n_jobs, table, bounding, second_file, seed):
+    coins = [Coins.draw(Entropy(seed + number), 0.4) for number in range(2)]
+    assert samples(with_ids(table, n_jobs=n_jobs).bounded(bounding), coins) == expected_samples(table, bounding, coins)
 
 
 def test_a_sample_that_is_too_large_for_memory_is_read_from_the_file(table, bounding, second_file, seed, monkeypatch):

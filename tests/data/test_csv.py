@@ -57,11 +57,6 @@ def test_what_is_no_number_is_missing(word, write):
     assert np.array_equal(table, [[1, 2], [np.nan, 4], [5, 6]], equal_nan=True)
 
 
-@pytest.mark.parametrize("word", ["inf", "-Infinity", "1e400"])
-def test_infinite_numbers_are_read(word, write):
-    assert np.isinf(read(write(f"a\n1\n{word}\n".encode()))[1, 0])
-
-
 HOSTILE = [
     b"1",
     b"1,2,3",
@@ -122,10 +117,6 @@ def test_a_column_that_is_used_holds_numbers_however_many_entries_are_text(n_tex
     lines = ["secret"] * n_texts + ["1"] * (100 - n_texts)
     table = read(write("\n".join(["a", *lines]).encode()), columns=columns)
     assert np.array_equal(table[:, 0], [np.nan] * n_texts + [1.0] * (100 - n_texts), equal_nan=True)
-
-
-def test_a_text_column_is_left_out_by_naming_the_others(write):
-    assert read(write(f"age,name\n1,{CANARY}x\n2,y\n".encode()), columns=["age"]).tolist() == [[1.0], [2.0]]
 
 
 @pytest.mark.parametrize(

@@ -547,13 +547,19 @@ def test_a_row_of_a_csv_file_is_a_function_of_its_own_line(dialect, columns, lin
     options = {**DIALECTS[dialect], "columns": columns, "rows": "lines"}
     mark = options.get("delimiter", ",").encode()
     place = tmp_path / "rows.csv.gz" if chunk == 30 else tmp_path / "rows.csv"
+    raw = [mark.join(map(encoded, entries)) for entries in lines]
+    check_lines(place, raw, chunk, monkeypatch, head=[mark.join([b"a", b"b", b"c", b"d"])], **options)
+
+
+def check_lines(place, lines, chunk, monkeypatch, *, head=(), columns, **options):
+    """Each line that is not blank is read as it is by itself; text is read so many bytes at a time."""
 
     def rows_of(some):
-        content = b"\n".join([mark.join(b"abcd"[i : i + 1] for i in range(4)), *some]) + b"\n"
+        content = b"".join(line + b"\n" for line in (*head, *some))
         place.write_bytes(gzip.compress(content, 1) if place.suffix == ".gz" else content)
-        return bits(place, **options)
+        return bits(place, columns, **options)
 
-    raw = [line for line in (mark.join(map(encoded, entries)) for entries in lines) if line.rstrip(b"\r")]
+    raw = [line for line in lines if line.rstrip(b"\r")]
     monkeypatch.setattr(_records, "CHUNK_BYTES", 1 << 22)
     alone = [rows_of([line]) for line in raw]
     monkeypatch.setattr(_records, "CHUNK_BYTES", chunk)
@@ -578,17 +584,7 @@ JSON_LINE = st.one_of(
 @given(lines=st.lists(JSON_LINE, min_size=1, max_size=8), chunk=st.sampled_from([1, 9, 1 << 22]))
 def test_a_row_of_json_lines_is_a_function_of_its_own_line(lines, chunk, tmp_path, monkeypatch):
     place = tmp_path / "rows.jsonl.gz" if chunk == 9 else tmp_path / "rows.jsonl"
-
-    def rows_of(some):
-        content = b"".join(line + b"\n" for line in some)
-        place.write_bytes(gzip.compress(content, 1) if place.suffix == ".gz" else content)
-        return bits(place, columns=DECLARED)
-
-    raw = [line for line in lines if b"\n" not in line and line.rstrip(b"\r")]
-    alone = [rows_of([line]) for line in raw]
-    monkeypatch.setattr(_records, "CHUNK_BYTES", chunk)
-    assert all(len(part) == 1 for part in alone)
-    assert np.array_equal(rows_of(raw), np.concatenate([np.empty((0, 4), np.int64), *alone]))
+    check_lines(place, [line for line in lines if b"\n" not in line], chunk, monkeypatch, columns=DECLARED)
 
 
 def test_words_in_a_csv_file_are_read_as_in_a_frame(tmp_path, generator):

@@ -424,23 +424,16 @@ def test_files_give_the_same_hashes(kind, tmp_path, monkeypatch):
         held, kept = rows.held(), rows.sample(coins)
         assert np.array_equal(np.concatenate(list(held.blocks())), whole())
         drawn = held.sample(coins)
-        for one in (kept, drawn):
+        with monkeypatch.context() as few:
+            few.setattr("cloister.data._file_rows.FileRows.kept_numbers", 0)
+            thinned = rows.sample(coins)
+        assert type(thinned).__name__ == "SampledParts", "too large to be kept"
+        for one in (kept, drawn, thinned):
             assert (one.n_hidden, one.width, one.feature_names) == (2, 4, ("a", "b"))
             assert {tuple(row) for block in one.blocks() for row in block} <= {tuple(row) for row in whole()}
-        assert np.array_equal(kept.fold(total), drawn.fold(total))
+            assert np.array_equal(one.fold(total), kept.fold(total))
         if HAS_DASK:
             assert np.array_equal(open_named(tmp_path / kind, engine="dask").fold(total), total(whole()))
-
-
-def test_samples_that_are_too_large_to_be_kept_have_their_ids(tmp_path, monkeypatch):
-    pa.parquet.write_table(TABLE, tmp_path / "rows.parquet")
-    coins, rows = Coins.draw(Entropy(3), 0.5), open_named(tmp_path / "rows.parquet")
-    expected_total = rows.sample(coins).fold(total)
-    monkeypatch.setattr("cloister.data._file_rows.FileRows.kept_numbers", 0)
-    thinned = open_named(tmp_path / "rows.parquet").sample(coins)
-    assert type(thinned).__name__ == "SampledParts"
-    assert (thinned.n_hidden, thinned.width) == (2, 4)
-    assert np.array_equal(thinned.fold(total), expected_total)
 
 
 @pytest.mark.parametrize("kind", FRAMES)

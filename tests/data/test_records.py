@@ -101,7 +101,7 @@ def text_file(tmp_path):
     def write(content, *, compressed=False):
         path = tmp_path / ("rows.csv.gz" if compressed else "rows.csv")
         path.write_bytes(gzip.compress(content, 1) if compressed else content)
-        return TextFile(place=Place(str(path)), dialect=Dialect(), compression="gzip" if compressed else None)
+        return TextFile(Place(str(path)), Dialect())
 
     return write
 
@@ -213,7 +213,7 @@ def check_tables(path, *, seed, count):
 
 
 def check_file(path, names, expected, *, delimiter, step):
-    file = TextFile(place=Place(str(path)), dialect=Dialect(delimiter=delimiter))
+    file = TextFile(Place(str(path)), Dialect(delimiter=delimiter))
     assert [list(row) for row in CsvReader("test", file, names, (Category(["0", "1"]),) * len(names)).texts()] == expected
     reader = CsvReader("test", file, ["x"], (Number(0, 1),))
     cuts = reader.cuts(path.stat().st_size, step)

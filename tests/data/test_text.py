@@ -20,7 +20,7 @@ from cloister.exceptions import DataError
 pytestmark = pytest.mark.both_suites  # tables of Dask are among them where it is installed
 
 CANARY = "SECRET-77.123456789"
-WORDS = ["0.5", "1", " 0.25 ", "-3e1", "", "nan", "inf", "1_0", "0,5", CANARY, "1e400"]
+WORDS = ["0.5", "1", " 0.25 ", "-3e1", "", "nan", "inf", "-Infinity", "1_0", "0,5", CANARY, "1e400"]
 BESIDE = [float(number) for number in range(len(WORDS))]
 
 

@@ -9,7 +9,17 @@ from hypothesis import strategies as st
 
 from cloister.columns import snap
 
-__all__ = ["RADII", "answer_in_any_blocks", "clean_rows", "near_the_radius", "pairs", "parts_of_the_bounds", "points_of"]
+__all__ = [
+    "RADII",
+    "answer_in_any_blocks",
+    "check_within",
+    "clean_rows",
+    "near_the_radius",
+    "pairs",
+    "parts_of",
+    "parts_of_the_bounds",
+    "points_of",
+]
 
 RADII = (1e-9, 2.0**-20, 0.1, 0.3, 0.7071067811865476, 1.0, 3.99)
 
@@ -40,13 +50,25 @@ def answer_in_any_blocks(question, rows):
     return whole
 
 
+def parts_of(moves, *, l1, l2):
+    """Check that an answer moves within both bounds, in whole numbers; return the part of each that it reaches."""
+    steps = [int(step) for step in moves[moves != 0]]
+    absolute, squares = sum(abs(step) for step in steps), sum(step * step for step in steps)
+    assert absolute <= l1
+    assert squares <= Fraction(l2) ** 2
+    return absolute / l1, math.sqrt(squares) / l2
+
+
+def check_within(question, moves, relation):
+    """Check that an answer moves within all three bounds."""
+    parts = parts_of(moves, l1=question.l1_sensitivity(relation), l2=question.l2_sensitivity(relation))
+    assert max(moves.max(), 0) - min(moves.min(), 0) <= question.span_sensitivity(relation)
+    return parts
+
+
 def parts_of_the_bounds(question, left, right, relation):
-    """Check that two answers lie within both bounds, in whole numbers, and return which part of them they reach."""
-    moved = [int(step) for step in (question.exact(left) - question.exact(right)).ravel()]
-    l1, squares = sum(map(abs, moved)), sum(step * step for step in moved)
-    assert l1 <= question.l1_sensitivity(relation)
-    assert squares <= Fraction(question.l2_sensitivity(relation)) ** 2
-    return l1 / question.l1_sensitivity(relation), math.sqrt(squares) / question.l2_sensitivity(relation)
+    """Check how far two answers lie apart, and return which part of the bounds they reach."""
+    return check_within(question, question.exact(left) - question.exact(right), relation)
 
 
 @st.composite

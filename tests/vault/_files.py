@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rows of two columns as a table of Arrow and as a file of any kind."""
+"""Rows of two columns as a table of Arrow and as a file of any kind, and how often they are worked on."""
 
 import json
 from pathlib import Path
@@ -10,7 +10,7 @@ import pyarrow.csv
 import pyarrow.feather
 import pyarrow.parquet
 
-__all__ = ["WRITERS", "arrow", "written"]
+__all__ = ["WRITERS", "arrow", "count_calls", "written"]
 
 WRITERS = {
     "parquet": lambda table, path: pa.parquet.write_table(table, path, row_group_size=700),
@@ -29,3 +29,10 @@ def written(rows: np.ndarray, folder: Path, kind: str) -> Path:
     """Return the path of a file that holds the rows."""
     WRITERS[kind](arrow(rows), folder / f"rows.{kind}")
     return folder / f"rows.{kind}"
+
+
+def count_calls(monkeypatch, owner, name):
+    """Return a list to which each call of a method adds how many rows it was passed."""
+    seen, original = [], getattr(owner, name)
+    monkeypatch.setattr(owner, name, lambda self, rows: seen.append(len(rows)) or original(self, rows))
+    return seen

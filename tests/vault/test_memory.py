@@ -1,9 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the vault keeps of rows during a fit: less work, the same answers, and nothing that outlives the fit."""
 
-import gc
-import weakref
-
 import numpy as np
 import pyarrow as pa
 import pyarrow.csv
@@ -18,7 +15,7 @@ from cloister.privacy import Query
 from cloister.questions import DistanceHistogram, NearestCounts, NearestQuestion, NearestSums, RowCount
 from cloister.rivals import FastLloyd
 
-from ._files import WRITERS, arrow, written
+from ._files import WRITERS, arrow, count_calls, written
 
 FRAME = Ball(1.0).spread(2).frame()
 POINTS = np.array([[-0.5, 0.0], [0.5, 0.0], [0.0, 0.9]])
@@ -63,17 +60,6 @@ def test_answers_are_the_same_with_and_without_it(estimator, rows, table, keep):
     for other in fits[1:]:
         assert np.array_equal(fits[0].cluster_centers_, other.cluster_centers_)
         assert np.array_equal(fits[0].cluster_counts_, other.cluster_counts_)
-
-
-def count_calls(monkeypatch, owner, name):
-    seen, original = [], getattr(owner, name)
-
-    def spy(self, rows):
-        seen.append(len(rows))
-        return original(self, rows)
-
-    monkeypatch.setattr(owner, name, spy)
-    return seen
 
 
 @pytest.mark.parametrize(("limit", "passes"), [(UNLIMITED, 1), (6000, 1), (5999, 4), (0, 4)])
@@ -195,25 +181,6 @@ def test_a_file_is_read_again_in_the_next_fit(rows, tmp_path):
         counts = [vault.ask(NearestCounts(points=POINTS), GDP(10.0)).value.sum() for _ in range(2)]
         assert np.abs(np.array(counts) - len(part)).max() < 5
         vault.close(GDP(100.0))
-
-
-@pytest.mark.slow
-def test_what_was_held_of_a_file_is_dropped_when_the_vault_is_closed(rows, tmp_path, monkeypatch):
-    read, held = Piece._read, []
-
-    def spy(piece, tosses):
-        for block in read(piece, tosses):
-            held.append(weakref.ref(block))
-            yield block
-
-    monkeypatch.setattr(Piece, "_read", spy)
-    vault = open_rows_of(written(rows, tmp_path, "csv"))
-    vault.ask(NearestCounts(points=POINTS), GDP(1.0))
-    gc.collect()
-    assert sum(one() is not None for one in held) >= 1
-    vault.close(GDP(100.0))
-    gc.collect()
-    assert not any(one() is not None for one in held)
 
 
 def test_rows_are_counted_without_being_cleaned_or_read(rows, tmp_path, monkeypatch, reads):

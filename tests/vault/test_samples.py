@@ -20,11 +20,12 @@ from cloister.cluster._plan import Planner
 from cloister.columns import Neighbours, Relation
 from cloister.data import open_rows
 from cloister.data._backend import MemoryRows
+from cloister.data._files import Piece
 from cloister.exceptions import DataError, ParameterError
 from cloister.privacy import Coins, Entropy, Query
 from cloister.questions import CellStates, NearestCounts, NearestQuestion, NearestSums, NeighbourMeans, RowCount
 
-from ._files import written
+from ._files import count_calls, written
 
 FRAME = Ball(1.0).spread(2).frame()
 POINTS = np.array([[-0.5, 0.0], [0.5, 0.0], [0.0, 0.9]])
@@ -218,10 +219,7 @@ def test_another_map_keeps_the_sample(generator):
 
 
 def test_a_sample_is_cleaned_once_and_searched_once_for_each_set_of_points(generator, monkeypatch):
-    cleaned, searched = [], []
-    clean, labels = type(FRAME).clean, NearestQuestion.labels
-    monkeypatch.setattr(type(FRAME), "clean", lambda self, rows: cleaned.append(len(rows)) or clean(self, rows))
-    monkeypatch.setattr(NearestQuestion, "labels", lambda self, rows: searched.append(len(rows)) or labels(self, rows))
+    cleaned, searched = count_calls(monkeypatch, type(FRAME), "clean"), count_calls(monkeypatch, NearestQuestion, "labels")
     vault, _ = open_all(generator.uniform(-1, 1, (5000, 2)))
     total = size(vault, 0.2)
     for points in (POINTS, POINTS, POINTS[:2]):
@@ -232,8 +230,7 @@ def test_a_sample_is_cleaned_once_and_searched_once_for_each_set_of_points(gener
 
 
 def test_beside_a_sample_all_rows_are_kept_from_the_second_question_on(generator, monkeypatch):
-    cleaned, clean = [], type(FRAME).clean
-    monkeypatch.setattr(type(FRAME), "clean", lambda self, rows: cleaned.append(len(rows)) or clean(self, rows))
+    cleaned = count_calls(monkeypatch, type(FRAME), "clean")
     vault, _ = open_all(generator.uniform(-1, 1, (5000, 2)))
     total = size(vault, 0.2)
     vault.ask(NearestCounts(points=POINTS), of(0.2))
@@ -262,7 +259,8 @@ def table(request, generator, tmp_path):
 
 @pytest.mark.slow
 def test_all_that_was_kept_is_dropped_when_the_vault_is_closed(table, monkeypatch):
-    kept, clean, made, rows = [], type(FRAME).clean, MemoryRows.__init__, open_rows(table)
+    kept, clean, made, read, rows = [], type(FRAME).clean, MemoryRows.__init__, Piece._read, open_rows(table)
+    blocks = []  # of a file, as they are held
 
     def spy(self, block):
         rows = clean(self, block)
@@ -273,6 +271,12 @@ def test_all_that_was_kept_is_dropped_when_the_vault_is_closed(table, monkeypatc
         kept.append(weakref.ref(self))
         made(self, *given, **options)
 
+    def spy_on_blocks(piece, tosses):
+        for block in read(piece, tosses):
+            blocks.append(weakref.ref(block))
+            yield block
+
+    monkeypatch.setattr(Piece, "_read", spy_on_blocks)
     monkeypatch.setattr(type(FRAME), "clean", spy)
     monkeypatch.setattr(MemoryRows, "__init__", spy_on_rows)
     vault, _ = open_all(rows)
@@ -280,9 +284,10 @@ def test_all_that_was_kept_is_dropped_when_the_vault_is_closed(table, monkeypatc
         vault.ask(NearestCounts(points=POINTS), of(share))
     gc.collect()
     assert sum(one() is not None for one in kept) >= 3
+    assert any(one() is not None for one in blocks) or isinstance(table, np.ndarray)
     vault.close(ALL)
     gc.collect()
-    assert not any(one() is not None for one in kept)
+    assert not any(one() is not None for one in [*kept, *blocks])
 
 
 def test_progress_is_told_while_a_sample_is_drawn_and_asked(table):

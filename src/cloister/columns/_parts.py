@@ -13,6 +13,7 @@ from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
+from scipy.linalg import helmert
 
 from cloister.columns._base import FloatArray
 
@@ -235,12 +236,7 @@ class Simplex(Part):
 
         The rows of a Helmert matrix are an orthonormal basis of that plane.
         """
-        basis = np.zeros((self.dimension, self.n_levels))
-        for row in range(self.dimension):
-            basis[row, : row + 1] = 1.0
-            basis[row, row + 1] = -(row + 1.0)
-            basis[row] /= math.sqrt((row + 1.0) * (row + 2.0))
-        return np.ascontiguousarray(math.sqrt(2) * self.size * basis.T)
+        return np.ascontiguousarray(math.sqrt(2) * self.size * helmert(self.n_levels).T)
 
     def place(self, values: FloatArray, out: FloatArray) -> npt.NDArray[np.bool_]:
         known = np.isfinite(values) & (values >= 0) & (values < self.n_levels - self.own)

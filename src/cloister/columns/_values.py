@@ -18,13 +18,14 @@ import numpy as np
 
 SECONDS_A_DAY = 86400
 LAST_DAY = date.max.toordinal() - date(1970, 1, 1).toordinal()  # that can be written
-TRUE_WORDS = frozenset({"true", "t", "yes", "y", "1", "on"})
-FALSE_WORDS = frozenset({"false", "f", "no", "n", "0", "off"})
 PLAIN = {int, bool, str, bytes, Decimal}
 KNOWN = ("builtins", "decimal", "fractions", "numpy")  # modules whose numbers warn of nothing
 FOREIGN = Lock()  # one thread at a time changes which warnings are shown
 READABLE = (float, int, Decimal, str, bytes, np.bool_, numbers.Real)
-LEVELS_OF_A_FLAG = {**dict.fromkeys(sorted(FALSE_WORDS), 0.0), **dict.fromkeys(sorted(TRUE_WORDS), 1.0)}
+LEVELS_OF_A_FLAG = {
+    **dict.fromkeys(("false", "f", "no", "n", "0", "off"), 0.0),
+    **dict.fromkeys(("true", "t", "yes", "y", "1", "on"), 1.0),
+}
 
 
 def to_number(value: Any) -> float:

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 Block: TypeAlias = npt.NDArray[Any]
 Integers: TypeAlias = Any  # what a kernel returns for a block: an array of integers, or several
 Kernel: TypeAlias = Callable[[Any], Integers]  # of a block, or of what a cache has prepared from one
+Some: TypeAlias = Callable[[slice | IntArray], Block]
 Watch: TypeAlias = Callable[[float], None]  # called with the part of a pass that is done, from 0 to 1
 
 Result = TypeVar("Result")
@@ -238,18 +239,18 @@ class LocalRows(Rows):
 
 
 class MemoryRows(LocalRows):
-    """Rows that are in memory: subclasses say how to get some of them as a block."""
+    """Rows that are in memory.
 
-    def __init__(self, n_rows: int, schema: Schema, n_jobs: int, *, lengths: Sequence[int] | None = None) -> None:
+    `some` returns those of a slice, which may end beyond the last one, or at some positions, which ascend, as a block.
+    """
+
+    def __init__(self, n_rows: int, schema: Schema, n_jobs: int, some: Some, *, lengths: Sequence[int] | None = None) -> None:
         super().__init__(schema, n_jobs)
+        self.some = some
         self._n_rows = n_rows
         self._lengths = [n_rows] if lengths is None else lengths  # of the partitions that the rows are from
         n_turns = -(-n_rows // (n_jobs * block_rows(schema.width)))  # every thread has as many blocks as the others
         self._size = max(1, -(-n_rows // max(1, n_turns * n_jobs)))
-
-    @abstractmethod
-    def some(self, which: slice | IntArray) -> Block:
-        """Return the rows of a slice, which may end beyond the last one, or at some positions, which ascend."""
 
     @property
     def n_blocks(self) -> int:
@@ -274,11 +275,7 @@ class MemoryRows(LocalRows):
         """Return what `find` says of each row, in order; a few rows are not worth several threads."""
         if self.n_numbers <= FEW_NUMBERS:
             return np.asarray(find(self._doubles(0, self._n_rows)), dtype=np.int64)
-        labels = np.empty(self._n_rows, dtype=np.int64)
-        with one_blas_thread():
-            for start, found in zip(self._starts(), map_in_order(find, self.blocks(), self.n_jobs), strict=True):
-                labels[start : start + self._size] = found
-        return labels
+        return super().label(find)
 
     def parts(self) -> Sequence[Part]:
         """Return the blocks: threads look at them side by side. Coins are tossed by the partitions that the rows are from."""
@@ -290,19 +287,9 @@ class MemoryRows(LocalRows):
     def sample(self, coins: Coins, *, watch: Watch | None = None) -> Rows:
         """Return the rows whose coins show heads; the others are not looked at, and nothing is copied yet."""
         heads = [coins.partition(number).take(length) for number, length in enumerate(self._lengths)]
-        return _PickedRows(self, end_to_end(heads, self._lengths), [len(part) for part in heads])
-
-
-class _PickedRows(MemoryRows):
-    """Some of the rows that are in memory, by their positions."""
-
-    def __init__(self, source: MemoryRows, positions: IntArray, lengths: Sequence[int]) -> None:
-        super().__init__(len(positions), source.schema, source.n_jobs, lengths=lengths)
-        self._source = source
-        self._positions = positions
-
-    def some(self, which: slice | IntArray) -> Block:
-        return self._source.some(self._positions[which])
+        positions = end_to_end(heads, self._lengths)
+        lengths = [len(part) for part in heads]
+        return MemoryRows(len(positions), self.schema, self.n_jobs, lambda which: self.some(positions[which]), lengths=lengths)
 
 
 class ArrayRows(MemoryRows):
@@ -311,11 +298,9 @@ class ArrayRows(MemoryRows):
     def __init__(
         self, array: npt.NDArray[Any], schema: Schema | None = None, *, n_jobs: int = 1, lengths: Sequence[int] | None = None
     ) -> None:
-        super().__init__(len(array), Schema(array.shape[1]) if schema is None else schema, n_jobs, lengths=lengths)
-        self._array = np.asarray(array)  # of a subclass, what stands in it
-
-    def some(self, which: slice | IntArray) -> Block:
-        return np.asarray(self._array[which])
+        plain = np.asarray(array)  # of a subclass, what stands in it
+        schema = Schema(array.shape[1]) if schema is None else schema
+        super().__init__(len(plain), schema, n_jobs, plain.__getitem__, lengths=lengths)
 
 
 def end_to_end(parts: Sequence[IntArray], lengths: Sequence[int]) -> IntArray:

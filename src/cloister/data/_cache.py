@@ -18,32 +18,26 @@ class BlockCache(Generic[Prepared]):
     """
 
     def __init__(self, prepare: Callable[[npt.NDArray[Any]], Prepared]) -> None:
+        self.blocks: Sequence[Prepared] | None = None  # all of them, if an earlier fold has kept them
         self._prepare = prepare
-        self._lock = Lock()
-        self._kept: list[Prepared] = []
-        self._free = 0  # numbers
-        self._complete = False
         self._too_many = False
-
-    @property
-    def blocks(self) -> Sequence[Prepared] | None:
-        """All blocks, if an earlier fold has kept them."""
-        return self._kept if self._complete else None
 
     @contextmanager
     def filling(self, limit: int) -> Iterator[Callable[[npt.NDArray[Any]], Prepared]]:
         """Prepare and keep the blocks of one fold, all of them or none: none if they hold more than `limit` numbers."""
-        self._kept, self._free = [], -1 if self._too_many else limit
+        kept, free, lock = list[Prepared](), -1 if self._too_many else limit, Lock()
 
         def prepare_and_keep(block: npt.NDArray[Any]) -> Prepared:
+            nonlocal free
             prepared = self._prepare(block)
-            with self._lock:  # kernels run on several threads
-                self._free -= block.size
-                if self._free >= 0:
-                    self._kept.append(prepared)
+            with lock:  # kernels run on several threads
+                free -= block.size
+                if free >= 0:
+                    kept.append(prepared)
                 else:
-                    self._kept.clear()
+                    kept.clear()
             return prepared
 
-        yield prepare_and_keep  # an error leaves it incomplete: the next fold begins again
-        self._complete, self._too_many = self._free >= 0, self._free < 0
+        yield prepare_and_keep  # after an error nothing is kept: the next fold begins again
+        self._too_many = free < 0
+        self.blocks = None if self._too_many else kept

@@ -8,7 +8,7 @@ form.
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from functools import partial
+from functools import partial, reduce
 from typing import TypeAlias
 
 import numpy as np
@@ -62,12 +62,8 @@ def _choose(pile: Pile, *, bounding: Bounding) -> Chosen:
     low, high = _span(pile, measure)
     if low == high:
         return _choose_of_copies(pile, low, bounding)
-    kept: Chosen | None = None
-    for part in _parts(pile, measure, low, high):
-        found = _choose(part, bounding=bounding)
-        kept = found if kept is None else _smallest([kept, found], bounding)
-    assert kept is not None
-    return kept
+    found = (_choose(part, bounding=bounding) for part in _parts(pile, measure, low, high))
+    return reduce(lambda kept, more: _smallest([kept, more], bounding), found)
 
 
 def _choose_of_copies(pile: Pile, content: int, bounding: Bounding) -> Chosen:

@@ -16,9 +16,9 @@ import pyarrow as pa
 import pyarrow.parquet
 
 from cloister.data._backend import Block, block_rows, explained
-from cloister.data._columns import Chosen, Column, Declared, IdColumn, Schema, choose_columns
+from cloister.data._columns import Choice, Chosen, Column, IdColumn, Schema, choose_columns
 from cloister.data._csv import CsvReader, csv_names
-from cloister.data._formats import Dialect, Format, common_kind, dialect_of, format_of
+from cloister.data._formats import Dialect, common_kind, dialect_of
 from cloister.data._json_lines import JsonReader
 from cloister.data._places import Place, TextFile, find_places
 from cloister.data._records import CHUNK_BYTES, WHOLE
@@ -43,19 +43,21 @@ class Piece:
 
     where: str
     place: Place
-    format: Format
-    names: tuple[str, ...]
-    declared: Declared
+    chosen: Choice
     dialect: Dialect
     start: int
     stop: int
-    width: int  # columns of a block, those included that say whose row it is
     size: int  # bytes: of doubles, or of text
+
+    @property
+    def width(self) -> int:
+        """Columns of a block, those included that say whose row it is."""
+        return self.chosen.schema.width
 
     @property
     def is_text(self) -> bool:
         """Whether it is one of text: then its size says little of how many numbers it has."""
-        return self.format.is_text
+        return self.place.format.is_text
 
     @property
     def n_blocks(self) -> int:
@@ -85,7 +87,7 @@ class Piece:
         else:
             for table in self._tables():
                 rows = table if tosses is None else take_rows(table, tosses.take(table.num_rows))
-                yield to_matrix(rows, self.declared)
+                yield to_matrix(rows, self.chosen.declared)
 
     def _read_texts(self) -> Iterator[tuple[str, ...]]:
         if self.is_text:
@@ -95,15 +97,14 @@ class Piece:
                 yield from text_rows(table)
 
     def _reader(self) -> CsvReader | JsonReader:
-        reader = JsonReader if self.format.kind == "json" else CsvReader
-        file = TextFile(place=self.place, dialect=self.dialect, compression=self.format.compression)
-        return reader(self.where, file, self.names, self.declared)
+        reader = JsonReader if self.place.format.kind == "json" else CsvReader
+        return reader(self.where, TextFile(self.place, self.dialect), self.chosen.names, self.chosen.declared)
 
     def _tables(self) -> Iterator[pa.Table]:
-        return self._parquet_tables() if self.format.kind == "parquet" else self._arrow_tables()
+        return self._parquet_tables() if self.place.format.kind == "parquet" else self._arrow_tables()
 
     def _parquet_tables(self) -> Iterator[pa.Table]:
-        names = list(self.names)
+        names = list(self.chosen.names)
         with (
             self.place.open_arrow() as stream,
             pyarrow.parquet.ParquetFile(stream, buffer_size=READ_BUFFER, pre_buffer=False) as source,
@@ -114,7 +115,7 @@ class Piece:
                 yield pa.Table.from_batches([batch]).select(names)
 
     def _arrow_tables(self) -> Iterator[pa.Table]:
-        names, size = list(self.names), block_rows(self.width)
+        names, size = list(self.chosen.names), block_rows(self.width)
         with self.place.open_arrow() as stream:
             reader = _arrow_reader(stream, names)
             batches = reader if self.stop == WHOLE else map(reader.get_batch, range(self.start, self.stop))
@@ -135,7 +136,7 @@ class FileSet:
     @property
     def size(self) -> int | None:
         """Bytes of all doubles, if that can be said without reading them."""
-        exact = all(piece.format.kind == "parquet" for piece in self.whole)
+        exact = all(piece.place.format.kind == "parquet" for piece in self.whole)
         return sum(piece.size for piece in self.whole) if exact else None
 
     @cached_property
@@ -148,30 +149,19 @@ class FileSet:
 def find_files(where: str, path: str, columns: Chosen, *, ids: IdColumn | None = None, text: Dialect | None = None) -> FileSet:
     """Find the files a path means and check that all of them have the columns."""
     kind, places, dialect = _list_files(where, path, text)
-    chosen, whole, schemas = columns, list[Piece](), list[Schema]()
+    whole = list[Piece]()
     for place in places:
-        described = _describe(where, place, dialect, _with_ids(chosen, ids))
-        known = _with_ids(chosen or [], ids) or []
+        described = _describe(where, place, dialect, _with_ids(columns, ids))
+        known = _with_ids(columns or [], ids) or []
         # A file surely names its columns, unless it is CSV: the first line may be somebody's row.
         quote = kind not in ("csv", "tsv") or any(column.name in known for column in described.columns)
         owner = where if not whole else f"{where} ({place.name})"
-        found = choose_columns(owner, described.columns, chosen, ids=ids, quote=quote)
+        found = choose_columns(owner, described.columns, columns, ids=ids, quote=quote)
         if columns is None:  # the first file says what all of them have
-            chosen = [name for name in found.names if ids is None or name != ids.name]
-        schemas.append(found.schema)
-        piece = Piece(
-            where=where,
-            place=place,
-            format=described.format,
-            names=found.names,
-            declared=found.declared,
-            dialect=dialect,
-            start=0,
-            stop=described.stop,
-            width=found.schema.width,
-            size=described.n_bytes + described.n_rows * found.schema.width * DOUBLE,
-        )
-        whole.append(piece)
+            columns = found.schema.names
+        size = described.n_bytes + described.n_rows * found.schema.width * DOUBLE
+        whole.append(Piece(where=where, place=place, chosen=found, dialect=dialect, start=0, stop=described.stop, size=size))
+    schemas = [piece.chosen.schema for piece in whole]
     nullable = tuple(map(any, zip(*(schema.nullable or () for schema in schemas), strict=True)))  # in any of the files
     return FileSet(tuple(whole), replace(schemas[0], nullable=nullable))
 
@@ -205,24 +195,21 @@ def _with_ids(columns: Chosen, ids: IdColumn | None) -> list[str] | None:
 @dataclass(frozen=True, kw_only=True)
 class _Description:
     columns: list[Column]
-    format: Format
     stop: int  # row groups, batches, or bytes of text
     n_rows: int = 0  # where the file says so
     n_bytes: int = 0  # of text
 
 
 def _describe(where: str, place: Place, dialect: Dialect, columns: list[str] | None) -> _Description:
-    found = format_of(place.name)
-    assert found is not None, "checked when it was found"
-    if found.is_text:
-        return _explained(where, place, partial(_describe_text, where, place, found, dialect, columns))
-    return _explained(where, place, partial(_describe_parquet if found.kind == "parquet" else _describe_arrow, place, found))
+    if place.format.is_text:
+        return _explained(where, place, partial(_describe_text, where, place, dialect, columns))
+    return _explained(where, place, partial(_describe_parquet if place.format.kind == "parquet" else _describe_arrow, place))
 
 
-def _describe_text(where: str, place: Place, found: Format, dialect: Dialect, columns: list[str] | None) -> _Description:
+def _describe_text(where: str, place: Place, dialect: Dialect, columns: list[str] | None) -> _Description:
     """Describe text. It might hold anything, as Python objects do: what it is read as is declared."""
-    if found.kind != "json":
-        names = csv_names(where, TextFile(place=place, dialect=dialect, compression=found.compression), columns)
+    if place.format.kind != "json":
+        names = csv_names(where, TextFile(place, dialect), columns)
     elif columns is not None:
         names = columns
     else:
@@ -231,24 +218,24 @@ def _describe_text(where: str, place: Place, found: Format, dialect: Dialect, co
             "keys of rows are not public. Pass columns=[...] (--columns), or bounds by name."
         )
     size = place.size()
-    stop, n_bytes = (size, size) if found.compression is None else (WHOLE, size * SHRUNK)
-    return _Description(columns=[Column(name, "text") for name in names], format=found, stop=stop, n_bytes=n_bytes)
+    stop, n_bytes = (size, size) if place.format.compression is None else (WHOLE, size * SHRUNK)
+    return _Description(columns=[Column(name, "text") for name in names], stop=stop, n_bytes=n_bytes)
 
 
-def _describe_parquet(place: Place, found: Format) -> _Description:
+def _describe_parquet(place: Place) -> _Description:
     with place.open_arrow() as stream:
         metadata = pyarrow.parquet.read_metadata(stream)
     columns = columns_of(metadata.schema.to_arrow_schema())
-    return _Description(columns=columns, format=found, stop=metadata.num_row_groups, n_rows=metadata.num_rows)
+    return _Description(columns=columns, stop=metadata.num_row_groups, n_rows=metadata.num_rows)
 
 
-def _describe_arrow(place: Place, found: Format) -> _Description:
+def _describe_arrow(place: Place) -> _Description:
     with place.open_arrow() as stream:
         reader = _arrow_reader(stream, None)
         columns = columns_of(reader.schema)
         stop = WHOLE if isinstance(reader, pa.ipc.RecordBatchStreamReader) else reader.num_record_batches
         n_rows = stream.size() // (DOUBLE * max(len(columns), 1))
-    return _Description(columns=columns, format=found, stop=stop, n_rows=n_rows)
+    return _Description(columns=columns, stop=stop, n_rows=n_rows)
 
 
 def _arrow_reader(stream: pa.NativeFile, names: list[str] | None) -> pa.RecordBatchFileReader | pa.RecordBatchStreamReader:
@@ -285,7 +272,7 @@ def _cut(piece: Piece) -> Iterator[Piece]:
 
 def _group_lengths(piece: Piece) -> list[int]:
     """Return the rows of each row group; those of a batch of Arrow are guessed: they are not written down."""
-    if piece.format.kind == "arrow":
+    if piece.place.format.kind == "arrow":
         n_rows = piece.size // (piece.width * DOUBLE)
         return [-(-n_rows // max(piece.stop, 1))] * piece.stop
     with piece.place.open_arrow() as stream:

@@ -27,24 +27,16 @@ from cloister.exceptions import DataError
 REMEDY = "Pass a list, an array, a series or a column of ids, one for each row."
 
 
-class IdentifiedRows(MemoryRows):
-    """Rows in memory, with the hash of an id beside each of them."""
-
-    def __init__(self, source: MemoryRows, lanes: npt.NDArray[np.float64]) -> None:
-        super().__init__(len(lanes), replace(source.schema, n_hidden=LANES), source.n_jobs)
-        self._source = source
-        self._lanes = lanes
-
-    def some(self, which: slice | IntArray) -> Block:
-        return np.concatenate([self._source.some(which), self._lanes[which]], axis=1, dtype=np.float64)
-
-
-def with_ids(where: str, source: MemoryRows, given: IdValues) -> IdentifiedRows:
-    """Return the rows with their ids; how many there are is quoted nowhere."""
+def with_ids(where: str, source: MemoryRows, given: IdValues) -> MemoryRows:
+    """Return the rows with the hashes of their ids beside them; how many there are is quoted nowhere."""
     lanes = hash_given(where, given.values, given.ids)
     if len(lanes) * source.width != source.n_numbers:
         raise DataError(f"{where}.privacy_unit: expected one id for each row, got more or fewer. {REMEDY}")
-    return IdentifiedRows(source, lanes)
+
+    def some(which: slice | IntArray) -> Block:
+        return np.concatenate([source.some(which), lanes[which]], axis=1, dtype=np.float64)
+
+    return MemoryRows(len(lanes), replace(source.schema, n_hidden=LANES), source.n_jobs, some)
 
 
 def hash_given(where: str, values: Any, ids: Identifier) -> npt.NDArray[np.float64]:

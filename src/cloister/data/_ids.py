@@ -52,17 +52,12 @@ LONG_ZEROS = 10_000  # at the end of a number, or behind its point: more are not
 def hash_arrow(column: pa.ChunkedArray | pa.Array, ids: Identifier) -> Lanes:
     """Return the lanes of a column of Arrow."""
     chunks = column.chunks if isinstance(column, pa.ChunkedArray) else [column]
-    lanes = np.empty((len(column), LANES))
-    start = 0
+    parts = [np.empty((0, LANES))]
     for chunk in chunks:
-        size = (
-            max(1, len(chunk)) if pa.types.is_dictionary(chunk.type) else SLICE
-        )  # a dictionary is hashed once: it stays whole
-        for first in range(0, len(chunk), size):
-            part = chunk.slice(first, size)
-            lanes[start : start + len(part)] = _hash_chunk(part, ids)
-            start += len(part)
-    return lanes
+        is_whole = pa.types.is_dictionary(chunk.type)  # so that its entries are hashed once
+        size = max(1, len(chunk)) if is_whole else SLICE
+        parts += [_hash_chunk(chunk.slice(first, size), ids) for first in range(0, len(chunk), size)]
+    return np.concatenate(parts)
 
 
 @quiet
@@ -198,18 +193,16 @@ def _text_of_decimal(value: Decimal) -> str:
     """Return a decimal as an integer or a float that is the same number; others with all of their digits."""
     if not value.is_finite():
         return "" if value.is_nan() else repr(float(value))
-    sign, digits, exponent = value.as_tuple()
-    shown = "".join(map(str, digits)).lstrip("0")
-    kept = shown.rstrip("0")
-    if not kept:
+    if not value:
         return "0"
+    sign, digits, exponent = value.as_tuple()
+    shown = "".join(map(str, digits))
+    kept = shown.rstrip("0")
     zeros = int(exponent) + len(shown) - len(kept)  # at the end; below zero, digits behind the point
-    mark = "-" if sign else ""
     if 0 <= zeros <= LONG_ZEROS:
-        return mark + kept + "0" * zeros
+        return f"{value:f}".partition(".")[0]
     if Decimal(repr(float(value))) == value:
         return repr(float(value))
     if -LONG_ZEROS <= zeros < 0:
-        padded = kept.rjust(1 - zeros, "0")
-        return f"{mark}{padded[:zeros]}.{padded[zeros:]}"
-    return f"{mark}{kept}e{zeros}"
+        return f"{value:f}".rstrip("0")
+    return f"{'-' if sign else ''}{kept}e{zeros}"

@@ -236,13 +236,13 @@ def open_collection(where: str, data: object, columns: Chosen, *, n_jobs: int, i
 
 def _open_table(where: str, data: object, columns: Chosen, ids: IdColumn | None, n_jobs: int) -> MemoryRows:
     if all(hasattr(type(data), name) for name in ("iloc", "columns", "dtypes")):  # before Arrow, which would infer types
-        from cloister.data._pandas import FrameRows
+        from cloister.data._pandas import open_frame
 
-        return FrameRows(where, data, columns=columns, n_jobs=n_jobs, ids=ids)
+        return open_frame(where, data, columns, ids, n_jobs)
     if hasattr(data, "__arrow_c_stream__") or hasattr(data, "__arrow_c_array__"):
-        from cloister.data._table import TableRows
+        from cloister.data._table import open_table
 
-        return TableRows(where, data, columns=columns, n_jobs=n_jobs, ids=ids)
+        return open_table(where, data, columns, ids, n_jobs)
     if hasattr(type(data), "fold"):
         rule = "a table, or rows of a class derived from cloister.data.Rows"
         raise DataError(f"{where}: expected {rule}, got a {type(data).__name__}. Derive its class from Rows.")

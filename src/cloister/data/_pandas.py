@@ -30,18 +30,12 @@ HOLDS = {  # by the kind of a type of NumPy
 }
 
 
-class FrameRows(MemoryRows):
-    """Rows of a pandas frame in memory; its index is no column."""
-
-    def __init__(self, where: str, frame: Any, *, columns: Chosen, n_jobs: int, ids: IdColumn | None = None) -> None:
-        table = [describe_column(name, dtype) for name, dtype in zip(frame.columns, frame.dtypes, strict=True)]
-        chosen = choose_columns(where, table, columns, ids=ids)
-        super().__init__(len(frame), chosen.schema, n_jobs)
-        pairs = zip(chosen.places, chosen.declared, strict=True)
-        self._columns = [_read(frame.iloc[:, index], one) for index, one in pairs]
-
-    def some(self, which: slice | IntArray) -> Block:
-        return beside([_some(column, which) for column in self._columns])
+def open_frame(where: str, frame: Any, columns: Chosen, ids: IdColumn | None, n_jobs: int) -> MemoryRows:
+    """Open a pandas frame in memory; its index is no column."""
+    table = [describe_column(name, dtype) for name, dtype in zip(frame.columns, frame.dtypes, strict=True)]
+    chosen = choose_columns(where, table, columns, ids=ids)
+    read = [_read(frame.iloc[:, index], one) for index, one in zip(chosen.places, chosen.declared, strict=True)]
+    return MemoryRows(len(frame), chosen.schema, n_jobs, lambda which: beside([_some(column, which) for column in read]))
 
 
 def describe_column(name: object, dtype: Any) -> Column:

@@ -21,7 +21,7 @@ import pyarrow as pa
 from pyarrow import fs
 
 from cloister.data._backend import explained
-from cloister.data._formats import Dialect, format_of
+from cloister.data._formats import Dialect, Format, format_of
 from cloister.data._table_formats import folders_above, refuse_tables, tables_listed
 from cloister.exceptions import DataError
 
@@ -42,6 +42,13 @@ class Place:
     def name(self) -> str:
         """The name without folders."""
         return self.path.rstrip("/").rpartition("/")[2] if self.address is not None else Path(self.path).name
+
+    @property
+    def format(self) -> Format:
+        """What is in the file, by its name."""
+        found = format_of(self.name)
+        assert found is not None, "checked when it was found"
+        return found
 
     def absolute(self) -> "Place":
         """Return the same place for a process that stands elsewhere."""
@@ -67,13 +74,12 @@ class Place:
         return _store(self.address)[0].open_input_file(self.path)
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class TextFile:
     """A file of lines: where it is, and how its text is written."""
 
     place: Place
     dialect: Dialect
-    compression: str | None = None
 
     @property
     def name(self) -> str:
@@ -82,9 +88,10 @@ class TextFile:
 
     def open(self) -> BinaryIO:
         """Open the text for reading bytes; one that is compressed can only be read from its beginning."""
-        if self.compression is None:
+        compression = self.place.format.compression
+        if compression is None:
             return self.place.open()
-        stream = pa.CompressedInputStream(self.place.open_arrow(), self.compression)
+        stream = pa.CompressedInputStream(self.place.open_arrow(), compression)
         return cast(BinaryIO, io.BufferedReader(stream, READ_BUFFER))
 
 

@@ -66,6 +66,7 @@ class SparkRows(Rows):
         self._partitions = partitions
         self._blocks: Any = None  # kept by the executors
         self._n_folds = 0  # after which more were expected
+        self._count = partitions.count  # by Spark itself, if it can: rows need not be brought into Python
 
     def fold(self, kernel: Kernel, *, watch: Watch | None = None, cache: BlockCache[Any] | None = None) -> Integers:
         """Broadcast the kernel to the partitions and join what they answer, as a tree."""
@@ -74,15 +75,10 @@ class SparkRows(Rows):
         packed = cloudpickle.dumps(kernel)  # before the kernel prepares itself: executors do that for themselves
         nothing = kernel(empty_block(self.width))
         size = int(getattr(nothing, "nbytes", 0))
-        if not getattr(kernel, "reads_values", True) and (count := self._count(watch)) is not None:
-            return kernel(blank_block(count, self.width))
+        if not getattr(kernel, "reads_values", True) and (count := self._count) is not None:
+            return kernel(blank_block(int(self._explained(lambda: self._run(count, watch))), self.width))
         found = self._explained(lambda: self._answer(packed, size, watch, keep=cache is not None))
         return nothing if found is None else merge_of(kernel)(nothing, found)
-
-    def _count(self, watch: Watch | None) -> int | None:
-        """Return the number of rows, if Spark can count them by itself: they need not be brought into Python."""
-        count = self._partitions.count
-        return None if count is None else int(self._explained(lambda: self._run(count, watch)))
 
     def _run(self, work: Callable[[], Any], watch: Watch | None) -> Any:
         return run_job(self._where, self._partitions.context, watch, work)
@@ -173,10 +169,8 @@ class _SparkSample(SparkRows):
         super().__init__(source._where, source._partitions, source.schema)
         self._source = source
         self._blocks = parts
+        self._count = None  # Python counts faster: the rows are there already
         weakref.finalize(self, _quietly, parts.unpersist)
-
-    def _count(self, watch: Watch | None) -> None:
-        """Leave counting to Python, where the rows are already."""
 
     def _answer(self, packed: bytes, size: int, watch: Watch | None, *, keep: bool) -> Integers | None:
         """Send the question with the tasks, which are few, and join what they answer here."""

@@ -54,15 +54,12 @@ class SpillFile:
 
     def read(self, first: int, n_rows: int) -> Block:
         """Return some of the rows."""
-        block = np.empty((n_rows, self._width))
-        rest = _bytes_of(block)
         with self._lock:
             self._file.seek(first * self._width * DOUBLE)
-            while rest and (count := self._file.readinto(rest)):
-                rest = rest[count:]
-        if rest:
+            numbers = np.fromfile(self._file, count=n_rows * self._width)
+        if len(numbers) < n_rows * self._width:
             raise DataError("privacy_unit: the temporary file of rows has become shorter. Fit again.")
-        return block
+        return numbers.reshape(n_rows, self._width)
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,7 +140,7 @@ class Shuffle:
         self._waiting: list[list[Block]] = []
         self._n_waiting = 0
         self._file: SpillFile | None = None
-        self._segments: list[list[Segment]] = [[] for _ in range(n_parts)]
+        self._segments: list[list[Segment | Block]] = [[] for _ in range(n_parts)]
 
     def add(self, split: list[Block]) -> None:
         """Take some rows, part by part; several threads may bring them."""
@@ -172,11 +169,10 @@ class Shuffle:
         if self._file is not None:
             self._spill()
         waiting, self._waiting = self._waiting, []
-        piles = []
-        for number, segments in enumerate(self._segments):
-            rows: list[Segment | Block] = [*segments, *(split[number] for split in waiting)]
-            piles.append(Pile(self._width, [one for one in rows if len(one)]))
-        return piles
+        return [
+            Pile(self._width, [one for one in (*segments, *(split[number] for split in waiting)) if len(one)])
+            for number, segments in enumerate(self._segments)
+        ]
 
 
 def _n_numbers(split: list[Block]) -> int:

@@ -24,18 +24,16 @@ TEXTS = ("string", "large_string", "string_view")
 BYTES = ("binary", "large_binary", "binary_view")
 
 
-class TableRows(MemoryRows):
-    """Rows of an Arrow table in memory."""
+def open_table(where: str, data: Any, columns: Chosen, ids: IdColumn | None, n_jobs: int) -> MemoryRows:
+    """Open an Arrow table in memory."""
+    whole = _table_of(where, data)
+    chosen = choose_columns(where, columns_of(whole.schema, inferred=True), columns, ids=ids)
+    table = whole.select(list(chosen.places))
 
-    def __init__(self, where: str, data: Any, *, columns: Chosen, n_jobs: int, ids: IdColumn | None = None) -> None:
-        table = _table_of(where, data)
-        chosen = choose_columns(where, columns_of(table.schema, inferred=True), columns, ids=ids)
-        super().__init__(table.num_rows, chosen.schema, n_jobs)
-        self._table = table.select(list(chosen.places))
-        self._declared = chosen.declared
+    def some(which: slice | IntArray) -> Block:
+        return to_matrix(table[which] if isinstance(which, slice) else take_rows(table, which), chosen.declared)
 
-    def some(self, which: slice | IntArray) -> Block:
-        return to_matrix(self._table[which] if isinstance(which, slice) else take_rows(self._table, which), self._declared)
+    return MemoryRows(whole.num_rows, chosen.schema, n_jobs, some)
 
 
 def _table_of(where: str, data: Any) -> pa.Table:
@@ -43,13 +41,9 @@ def _table_of(where: str, data: Any) -> pa.Table:
     if isinstance(data, pa.Table):
         return data
     problem = "expected columns of numbers, got a table Arrow cannot read"
-
-    def read() -> pa.Table:
-        if isinstance(data, pa.RecordBatch) or not hasattr(data, "__arrow_c_stream__"):
-            return pa.Table.from_batches([pa.record_batch(data)])
-        return pa.RecordBatchReader.from_stream(data).read_all()
-
-    return explained(read, lambda error: f"{where}: {problem} ({type(error).__name__}). Pass numeric columns only.")
+    return explained(
+        lambda: pa.table(data), lambda error: f"{where}: {problem} ({type(error).__name__}). Pass numeric columns only."
+    )
 
 
 def columns_of(schema: pa.Schema, *, inferred: bool = False) -> list[Column]:

@@ -21,7 +21,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import lru_cache, reduce
 from typing import Any
 
 from cloister import validate
@@ -238,7 +238,4 @@ def _compose(mu: float, pure: tuple[tuple[float, int], ...]) -> Any:
                 1.0 / mu, value_discretization_interval=step, pessimistic_estimate=True
             )
         )
-    whole = parts[0]
-    for part in parts[1:]:
-        whole = whole.compose(part)
-    return whole
+    return reduce(lambda whole, part: whole.compose(part), parts)

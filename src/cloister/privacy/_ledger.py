@@ -97,8 +97,8 @@ class Ledger:
         planned: bool = False,
         pure_epsilon: float = 0.0,
     ) -> None:
-        shared: dict[str, Any] = {"epsilon": epsilon, "delta": delta, "neighbours": neighbours, "unit": unit, "name": name}
-        first = first_line(budget, **shared, planned=planned, pure_epsilon=pure_epsilon)
+        terms = Terms(epsilon=epsilon, delta=delta, neighbours=neighbours, unit=unit, name=name)
+        first = first_line(budget, **terms, planned=planned, pure_epsilon=pure_epsilon)
         self._store = LedgerStore(None)
         self._store.write_first(first)
         self._store.refresh()
