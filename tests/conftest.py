@@ -34,7 +34,7 @@ from hypothesis import is_hypothesis_test, settings
 SEED = 20261115
 FEW_EXAMPLES = 20
 CLUSTERS = ("dask", "spark")  # in the name of a case
-TOGETHER = (*CLUSTERS, "site_in_a_browser", "in_a_browser", "test_wheel")  # in names of tests that start or build the same thing
+TOGETHER = (*CLUSTERS, "site_in_a_browser", "in_a_browser", "test_wheel")  # in names of tests that make the same thing first
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -94,7 +94,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """With ``--dist loadgroup``, give the tests of a cluster, of the site or of the wheel to one process, which makes it once."""
+    """With ``--dist loadgroup``, give the tests of a cluster, of the site or the wheel to one process, which makes it once."""
     if config.getoption("dist") != "loadgroup":
         return None
     from xdist.scheduler import LoadScopeScheduling

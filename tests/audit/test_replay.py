@@ -117,7 +117,6 @@ def test_every_engine_keeps_the_contract(engine: str, seed: int, tmp_path: Path)
 
 
 @pytest.mark.slow
-@pytest.mark.xdist_group("spark")
 def test_spark_keeps_the_contract(seed: int, spark: Any, tmp_path: Path) -> None:
     for case in engine_cases(Settings(quick=True, scale=0.5), "spark"):
         check(case, seed, tmp_path)

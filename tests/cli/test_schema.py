@@ -120,8 +120,7 @@ def test_a_draft_is_refused_until_it_is_filled_in(
     run(*fit)
     release = load_release(tmp_path / "release.json")
     assert release.feature_names == tuple(NAMES)
-    assert release.table_columns is not None
-    assert release.table_columns["age"] == Number(0, 120)
+    assert release.domain.columns[NAMES.index("age")] == Number(0, 120)
 
 
 def test_what_cannot_be_drafted_is_refused(refused: Run, people: Path, tmp_path: Path) -> None:

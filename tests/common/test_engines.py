@@ -35,7 +35,6 @@ def test_every_form_gives_the_same_fit(case, engine, hostile, tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.xdist_group("dask")
 @every_method
 def test_workers_of_dask_give_the_same_fit(case, hostile, tmp_path, dask_client):
     with dask_client.as_current():
@@ -44,7 +43,6 @@ def test_workers_of_dask_give_the_same_fit(case, hostile, tmp_path, dask_client)
 
 
 @pytest.mark.slow
-@pytest.mark.xdist_group("spark")
 @every_method
 def test_spark_gives_the_same_fit_and_rows_stay_where_they_are(case, hostile, tmp_path, spark, monkeypatch):
     frame = as_table(hostile[:30], "spark", tmp_path, "rows")

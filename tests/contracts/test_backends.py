@@ -312,8 +312,7 @@ def on_clusters(argument, cases, *, here=False):
 
     With `here`, also by the engine of this process, in the fast suite.
     """
-    marks = {engine: [pytest.mark.slow, pytest.mark.xdist_group(engine)] for engine in CLUSTERS}
-    values = [pytest.param(engine, case, marks=marks[engine]) for engine in CLUSTERS for case in cases(engine)]
+    values = [pytest.param(engine, case, marks=pytest.mark.slow) for engine in CLUSTERS for case in cases(engine)]
     if here:
         values += [pytest.param("numpy", case) for case in cases("numpy")]
     return pytest.mark.parametrize(("engine", argument), values)

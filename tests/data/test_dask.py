@@ -132,7 +132,7 @@ def logs_of(client):
     return "" if client is None else f"{client.get_worker_logs()} {client.get_scheduler_logs()}"
 
 
-@pytest.mark.parametrize("fixture", [None, pytest.param("dask_client", marks=pytest.mark.xdist_group("dask"))])
+@pytest.mark.parametrize("fixture", [None, "dask_client"])
 @pytest.mark.parametrize("ask", ASKS)
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_partition_that_cannot_be_read_is_told_without_a_value(fault, ask, fixture, request, caplog):
@@ -273,7 +273,6 @@ def slowly(block):
     return block
 
 
-@pytest.mark.xdist_group("dask")
 @pytest.mark.parametrize("kept", [True, False])
 def test_a_worker_that_is_killed_changes_nothing(kept, rows, dask_client, monkeypatch):
     ledgers = [Ledger(epsilon=5.0, delta=1e-6), Ledger(epsilon=5.0, delta=1e-6)]
@@ -296,7 +295,6 @@ def sums(block):
     return np.rint(np.ldexp(np.clip(np.nan_to_num(block), -9, 9), 20)).astype(np.int64).sum(axis=0)
 
 
-@pytest.mark.xdist_group("dask")
 def test_a_sample_stays_with_the_workers_and_is_drawn_again_with_the_same_coins_if_it_is_lost(rows, dask_client):
     coins = Coins.draw(Entropy(1), 0.4)
     with dask_client.as_current():
@@ -326,7 +324,6 @@ def collecting_no_cycles():
         gc.enable()
 
 
-@pytest.mark.xdist_group("dask")
 def test_a_sample_that_is_dropped_leaves_nothing_with_the_workers(rows, dask_client, monkeypatch):
     """Also where workers took longer than one look, and without waiting for Python to collect cycles."""
     monkeypatch.setattr("cloister.data._dask.LOOK_SECONDS", 1e-4)
@@ -345,7 +342,6 @@ def test_a_sample_that_is_dropped_leaves_nothing_with_the_workers(rows, dask_cli
     pytest.fail(f"{len(held)} results are still held")
 
 
-@pytest.mark.xdist_group("dask")
 def test_files_are_read_by_the_workers_and_the_driver_gets_integers(rows, tmp_path, dask_client, monkeypatch):
     for number, part in enumerate(np.array_split(rows, 5)):
         pa.parquet.write_table(pa.table({"x": part[:, 0], "y": part[:, 1]}), tmp_path / f"{number}.parquet")
@@ -356,7 +352,6 @@ def test_files_are_read_by_the_workers_and_the_driver_gets_integers(rows, tmp_pa
     assert published(model) == published(PEMeans(3, **QUICK).fit(rows))
 
 
-@pytest.mark.xdist_group("dask")
 def test_a_file_that_disappears_from_a_cluster_is_reported_and_the_ledger_keeps_count(rows, tmp_path, dask_client, monkeypatch):
     monkeypatch.setattr("cloister.data._dask.KEPT_PART", 0.0)
     for number, part in enumerate(np.array_split(rows, 5)):
@@ -375,7 +370,6 @@ def test_a_file_that_disappears_from_a_cluster_is_reported_and_the_ledger_keeps_
     assert len(ledger.events) == 3
 
 
-@pytest.mark.xdist_group("dask")
 def test_a_cluster_without_workers_is_given_up(rows, monkeypatch):
     from distributed import Client, LocalCluster
 
@@ -389,7 +383,6 @@ def test_a_cluster_without_workers_is_given_up(rows, monkeypatch):
     assert len(ledger.events) == 1
 
 
-@pytest.mark.xdist_group("dask")
 def test_a_scheduler_that_goes_away_is_reported(rows, monkeypatch):
     from distributed import Client, LocalCluster
 

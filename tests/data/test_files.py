@@ -133,7 +133,7 @@ def test_every_kind_of_file_gives_the_same_rows(name, tmp_path):
 WORKERS = [
     *(pytest.param("dask", name, marks=pytest.mark.slow) for name in FORMATS),
     *(
-        pytest.param("spark", name, marks=[pytest.mark.slow, pytest.mark.xdist_group("spark")])
+        pytest.param("spark", name, marks=pytest.mark.slow)
         for name in ("rows.csv.gz", "rows.jsonl", "rows.arrow", "rows.tsv", "rows.parquet")
     ),
 ]

@@ -474,7 +474,6 @@ def test_dask_arrays_take_ids_that_are_cut_alike():
 
 
 @pytest.mark.slow
-@pytest.mark.xdist_group("spark")
 def test_spark_gives_the_same_hashes(spark, tmp_path):
     pa.parquet.write_table(TABLE, tmp_path / "rows.parquet", row_group_size=4)
     frame = spark.createDataFrame(TABLE).repartition(2)

@@ -364,7 +364,6 @@ DECLARED_OF_SPARK = (
 
 
 @pytest.mark.slow
-@pytest.mark.xdist_group("spark")
 @pytest.mark.parametrize("case", [NUMBERS_OF_SPARK, DECLARED_OF_SPARK], ids=["numbers", "declared"])
 def test_one_more_row_of_a_spark_frame_changes_no_other(case, spark):
     schema, rows, extra, columns = case

@@ -19,7 +19,7 @@ from cloister.privacy import Coins, Entropy
 
 from .test_dask import QUICK, published, sums
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("spark")]
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture

@@ -90,7 +90,6 @@ def pages(client):
     return seen
 
 
-@pytest.mark.xdist_group("dask")
 @pytest.mark.parametrize("spills", [True, False])
 def test_dask_holds_rows_in_memory_and_in_spilled_files_only(spills, table, files, tmp_path):
     from distributed import Client, LocalCluster
@@ -157,7 +156,6 @@ spark.stop()
 """
 
 
-@pytest.mark.xdist_group("spark")
 @pytest.mark.parametrize("encrypted", [False, True])
 def test_spark_holds_rows_in_memory_and_in_shuffled_files_only(encrypted, files):
     root = files.parent

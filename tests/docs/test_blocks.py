@@ -10,7 +10,6 @@ import shlex
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -22,16 +21,9 @@ EXACT = ("docs/privacy-unit.md", "docs/start.md", "docs/howto/")
 WITH_BLOCKS = [name for name in NAMES if read(name)]
 
 
-def mark(name: str) -> Any:
-    """Return a page with the marks of the engines it needs."""
-    text = " ".join(block.text for block in read(name) if not block.inline)
-    engines = [engine for engine in ("dask", "spark") if re.search(rf"import.*{engine}|--engine {engine}", text)]
-    return pytest.param(name, marks=[pytest.mark.xdist_group(engine) for engine in engines[-1:]], id=name)
-
-
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:The inplace keyword:DeprecationWarning")  # of pandas, to Dask
-@pytest.mark.parametrize("name", [mark(name) for name in WITH_BLOCKS])
+@pytest.mark.parametrize("name", WITH_BLOCKS)
 def test_every_block_runs(name: str, folder: Path, request: pytest.FixtureRequest) -> None:
     found = read(name)
     if any("pyspark" in block.text or "--engine spark" in block.text for block in found):

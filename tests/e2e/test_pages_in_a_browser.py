@@ -15,7 +15,7 @@ from cloister import GridSynopsis, KMeans, Ledger, PointSynopsis, SourceTargetKM
 
 from .browser import Tab
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("pages")]
+pytestmark = pytest.mark.slow
 
 LONG = "a column with a name that goes on and on <script>console.error('ran')</script>"
 PHONE = 390

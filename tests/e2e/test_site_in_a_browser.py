@@ -16,7 +16,7 @@ from cloister import json_schema
 
 from .browser import Tab
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("site")]
+pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parents[2]
 WIDTHS = (1280, 390)

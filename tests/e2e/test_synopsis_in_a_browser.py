@@ -13,7 +13,7 @@ from cloister import GridSynopsis, PointSynopsis, write_report
 
 from .browser import Tab
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("synopsis pages")]
+pytestmark = pytest.mark.slow
 
 PHONE = 390
 ENTER, LEFT, RIGHT, END, TAB = ("Enter", 13), ("ArrowLeft", 37), ("ArrowRight", 39), ("End", 35), ("Tab", 9)

@@ -37,7 +37,7 @@ cloister.write_report(cloister.load_release("model.json"), "model.html")
 print(model.cluster_centers_.shape)
 """
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("wheel")]
+pytestmark = pytest.mark.slow
 
 
 def run(*command: str | Path, folder: Path) -> str:

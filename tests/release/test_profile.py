@@ -172,5 +172,4 @@ def test_a_box_takes_its_columns_by_name_from_a_frame() -> None:
     assert release.predict(pd.DataFrame({"id": [7, 8], "c": [8, 2], "n": [0.8, 0.2]})).tolist() == [1, 0]
     assert release.predict(np.array([[0.8, 8], [0.2, 2]])).tolist() == [1, 0]
     nameless = dataclasses.replace(release, feature_names=None)
-    assert nameless.table_columns is None
     assert nameless.predict(np.array([[0.8, 8], [0.2, 2]])).tolist() == [1, 0]

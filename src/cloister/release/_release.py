@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cloister.algorithms import stands_out
-from cloister.columns import Declaration, FloatArray, Frame, IntArray, Table, domain_from_dict
+from cloister.columns import FloatArray, Frame, IntArray, Table, domain_from_dict
 from cloister.exceptions import CloisterError, ReleaseError, without_sizes
 from cloister.files import read_whole, write_whole
 from cloister.nearest import nearest_center, nearest_point
@@ -26,7 +26,7 @@ from cloister.privacy import Event, Receipt, StepRecord, refuse_seeded
 from cloister.release._card import TEXT_COLUMNS, release_card
 from cloister.release._cells import CellSummary
 from cloister.release._distributions import Profiles
-from cloister.release._open import columns_to_open, open_for
+from cloister.release._open import open_for
 from cloister.release._plot import plot_release
 from cloister.release._profile import profile_of, to_frame
 from cloister.release._source_target import CHOSEN, TargetDetails
@@ -182,11 +182,6 @@ class Release:
         """Return the noisy answers of a step, given as its record or its name."""
         name = step if isinstance(step, str) else step.name
         return tuple(event for event in self.receipt.events if event.step == name)
-
-    @property
-    def table_columns(self) -> "dict[str, Declaration] | list[str] | None":
-        """The columns to open a table with: what each of them is, or their names alone; None where they have no names."""
-        return columns_to_open(self.domain, self.feature_names)
 
     def profile(self) -> list[dict[str, Any]]:
         """Return one entry per cluster, in the columns' own words and as plain data.
