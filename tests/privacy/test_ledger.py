@@ -8,6 +8,7 @@ import math
 import os
 import pickle
 import re
+import shutil
 import sqlite3
 import sys
 import threading
@@ -511,12 +512,18 @@ def test_a_ledger_held_by_another_is_waited_for_and_then_refused(path: Path, mon
 # -- tampering --
 
 
-@pytest.fixture
-def spent_file(path: Path) -> Path:
+@pytest.fixture(scope="module")
+def spent_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("spent") / "budget.sqlite"
     with Ledger.create(path, GDP(1.0)) as ledger:
         for _ in range(3):
             spend(ledger, GDP(0.5))
     return path
+
+
+@pytest.fixture
+def spent_file(spent_once: Path, path: Path) -> Path:
+    return Path(shutil.copy(spent_once, path))
 
 
 def run_sql(path: Path, *statements: str, triggers: bool = False) -> None:
