@@ -373,7 +373,7 @@ def check_long(kind, size, folder):
     return grown, values
 
 
-@pytest.mark.fast("a record")
+@pytest.mark.fast("a compressed record")
 @pytest.mark.parametrize("kind", LONG)
 def test_a_long_line_takes_no_memory_and_is_one_missing_row(kind, tmp_path):
     grown, values = check_long(kind, 200 << 20, tmp_path)
