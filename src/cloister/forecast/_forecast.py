@@ -242,6 +242,8 @@ def plan(
     found = find_method(method) if isinstance(method, str) else None
     if found is None:
         validate.refuse("plan.method", "the name of an estimator", method, remedy=f"Pass one of {', '.join(METHODS)}.")
+    if options is not None and not isinstance(options, Mapping):
+        validate.refuse("plan.options", "a mapping of parameters or None", options, remedy='Pass {"n_rounds": 8}, for example.')
     own, share = dict(options or {}), read_share("plan.describe", describe)
     for name in own:  # their values are checked by the estimator
         validate.one_of("plan.options", name, found.parameters, remedy=f"It has {', '.join(found.parameters)}.")
