@@ -5,8 +5,6 @@ from typing import Any
 
 from hypothesis import settings
 
-__all__ = ["examples"]
-
 ALL = 100  # what Hypothesis draws by default
 FEWEST = 5
 

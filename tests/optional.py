@@ -7,8 +7,6 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import Any, TypeVar
 
-__all__ = ["HAS_DASK", "Lazy", "da", "dask", "dd", "synchronous", "without_missing"]
-
 T = TypeVar("T")
 HAS_DASK = find_spec("dask") is not None
 

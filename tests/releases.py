@@ -13,8 +13,6 @@ from cloister.privacy import Receipt
 from cloister.release import CellSummary
 from cloister.synopsis import Grid
 
-__all__ = ["COLUMNS", "LABELS", "PEOPLE", "declared_release", "release_by_hand", "synopsis_by_hand"]
-
 COLUMNS = {
     "age": Number(0, 120),
     "glucose": Number(40, 400, missing="own"),

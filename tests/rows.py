@@ -10,21 +10,6 @@ from tests.optional import da, dask, dd, synchronous
 
 from cloister.data import Rows, Schema, open_rows
 
-__all__ = [
-    "OF_OBJECTS",
-    "PATTERNS",
-    "Bits",
-    "FewRows",
-    "StreamOnly",
-    "bits",
-    "count",
-    "object_frame",
-    "objects",
-    "plant",
-    "read",
-    "signalling",
-]
-
 
 class FewRows(Rows):
     """Rows with two columns that are not to be read, sampled or bounded, unless a test says how."""

@@ -8,8 +8,6 @@ from cloister.columns import Ball, Box, Relation, snap
 from cloister.privacy import PureDP, Query, Step, price
 from cloister.questions import Answer
 
-__all__ = ["ball", "box", "exact_ask", "step_of"]
-
 ADD_REMOVE = Relation.ADD_REMOVE
 
 

@@ -13,8 +13,6 @@ from cloister.data import open_rows
 from cloister.privacy import GDP, Cost, Entropy, Guarantee
 from cloister.vault import Vault
 
-__all__ = ["open_vault", "refusal"]
-
 TEN = GDP(10.0)
 
 

@@ -147,3 +147,10 @@ def test_levy_steps_follow_mantegnas_law(exponent, generator):
     if exponent == 1.0:
         assert scale == pytest.approx(1.0)
         assert stats.kstest(steps, stats.cauchy.cdf).pvalue > 1e-9
+
+
+def test_lifted_centres_of_nobody_are_finite(generator, vault_of):
+    points, flat = clip_to_unit_ball(generator.normal(size=(5, 2))), ball(40, random_projection(generator, 40, 2))
+    found = lift(vault_of(np.empty((0, 40))).ask, step_of("average", GDP(0.5), "counts", "sums"), points, flat)
+    assert found.centers.shape == (5, 40)
+    assert np.isfinite(found.centers).all()

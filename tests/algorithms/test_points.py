@@ -147,3 +147,8 @@ def test_rows_without_clusters_are_one(draw, n_features, generator):
 def test_rows_in_one_place_are_one_cluster(generator):
     found = points_of(np.zeros((5, 2)), [1000.0, 2.0, -3.0, 1.0, 0.0], sigma=4.0)
     assert compare_numbers(range(1, 5), found, generator=generator).best == 1
+
+
+def test_a_tree_joins_light_points_first():
+    tree = ward_tree(np.array([[0.0], [1.0], [1.9], [2.95]]), np.array([1000.0, 1000.0, 1.0, 1000.0]))
+    assert tree[0, :2].tolist() == [1.0, 2.0]

@@ -16,7 +16,7 @@ from benchmarks.ablation import VARIANTS
 from benchmarks.quote import quote_tables
 from benchmarks.shared_noise import LIFTS, attack, lift_centers, simulate
 
-from benchmarks import adaptive, errors, every_k, families, pictures, privacy_unit, tables, unseen
+from benchmarks import adaptive, errors, every_k, families, fit_speed, pictures, privacy_unit, tables, unseen
 from cloister import KMeans
 from cloister.cluster import plan_fit
 
@@ -231,3 +231,16 @@ def test_a_shared_draw_hides_part_of_the_loss(seed):
     found = [simulate(data, epsilon=0.25, seed=seed + repeat) for repeat in range(4)]
     means = {lift: np.mean([losses[lift] for losses in found]) for lift in LIFTS}
     assert max(means[SHARED], means[CLIPPED]) < 0.8 * means[STATED]
+
+
+@pytest.mark.slow
+def test_other_figures_of_the_docs_are_measured(monkeypatch, capsys):
+    assert tables.main(["missing", "mixed", "--seeds", "2"]) == 0
+    assert "mixed: adjusted Rand index 0.9" in capsys.readouterr().out
+    few = privacy_unit.Setting(300, 2, 1.0, 0.5, "1 to 50", "row")
+    for name, value in {"TRIED": (1, 5), "RULE_REPEATS": 1, "draw_settings": lambda count, seed: [few] * count}.items():
+        monkeypatch.setattr(privacy_unit, name, value)
+    assert privacy_unit.main(["--rule", "2"]) == fit_speed.main(["--sizes", "3000,4,3", "--profile"]) == 0
+    printed = capsys.readouterr().out
+    assert "geometric mean of the regret" in printed
+    assert "s of CPU" in printed

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Name of the data set and purpose: kept by release, receipt and ledger, and without any effect on what is found."""
 
-from cloister import Ledger, Release, Synopsis
+from cloister import Ledger, PrivateScaler, Release, Synopsis
 
 from ._cases import every_method, same
 
@@ -36,3 +36,10 @@ def test_nothing_is_added_where_nothing_is_said(case, rows):
     receipt = case.published(case.fit(rows)).receipt
     assert set(receipt.to_dict()) == {"guarantee", "neighbours", "account", "seeded", "events"}
     assert receipt.ledger is None
+
+
+def test_a_scaler_keeps_them_too():
+    ledger = Ledger(epsilon=1.0, delta=1e-6)
+    receipt = PrivateScaler(ledger=ledger, **STATED).fit([[0.0], [1.0]]).privacy_receipt_
+    (account,) = ledger.summary()["accounts"]
+    assert (receipt.dataset, receipt.purpose) == (account["dataset"], account["stated_purpose"]) == tuple(STATED.values())

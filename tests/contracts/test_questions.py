@@ -251,6 +251,7 @@ def test_a_question_is_frozen_public_data(question):
 
 def test_every_step_is_worth_something(question):
     assert 0 < question.unit <= 1
+    assert question.l2_sensitivity(Relation.ADD_REMOVE) * 10**10 < 2**63, "sums of ten billion rows fit into 64 bits"
 
 
 def test_sensitivities_are_ordered(question):

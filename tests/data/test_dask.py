@@ -145,10 +145,19 @@ def test_a_partition_that_cannot_be_read_is_told_without_a_value(fault, ask, fix
         rows.schema = Schema(1, n_hidden=2)
         with pytest.raises(DataError, match=r"Dask cannot compute a partition|cannot be read") as caught:
             ASKS[ask](rows)
-    assert CANARY not in f"{caught.value!r} {caught.value.__context__!r}"
+    assert CANARY not in f"{caught.value!r} {caught.value.__cause__!r} {caught.value.__context__!r}"
     if fault != "raises":  # where an owner's own code fails, Dask logs what it was given
         assert CANARY not in caplog.text
         assert logs_of(client).count(CANARY) == before
+
+
+@pytest.mark.parametrize("ask", ASKS)
+@pytest.mark.parametrize("chunk", [lambda: [float(f"x{CANARY}")], lambda: np.full((5, 3, 1), float(CANARY))])
+def test_so_is_a_chunk_of_an_array(chunk, ask):
+    rows = open_rows(da.from_delayed(dask.delayed(chunk)(), (5, 3), dtype=float))
+    with pytest.raises(DataError, match=r"Dask cannot compute a partition|expected a 2-d table") as caught:
+        ASKS[ask](rows)
+    assert CANARY not in f"{caught.value!r} {caught.value.__cause__!r} {caught.value.__context__!r}"
 
 
 def test_partitions_with_different_columns_are_told(tmp_path):

@@ -501,6 +501,9 @@ def test_ids_of_two_types_in_two_files_are_the_same_persons(tmp_path):
     for name, ids in {"a": pa.array([7, 8]), "b": pa.array(["7", "x"]), "c": pa.array([7.0, None])}.items():
         pa.parquet.write_table(pa.table({"x": [0.0, 1.0], "p": ids}), tmp_path / f"{name}.parquet")
     assert same(lanes_of(open_rows(tmp_path, privacy_unit="p", unit_key=KEY)), ["7", "8", "7", "x", "7", ""])
+    pa.parquet.write_table(pa.table({"x": [0.0], "q": [7]}), tmp_path / "d.parquet")
+    with pytest.raises(DataError, match=r"\(d\.parquet\): column 'p' is not in the table"):
+        open_rows(tmp_path, ["x"], privacy_unit="p")
 
 
 def test_all_other_columns_are_features():

@@ -116,6 +116,9 @@ def test_another_relation_or_unit_is_refused_before_anything_is_spent(name, rows
     persons = PrivateScaler(epsilon=3.0, random_state=0).fit(rows, privacy_unit=ids).transform(rows)
     with refusal(DataError, rf"{name}.privacy_unit: expected rows that were scaled under the same unit") as ledger:
         FITS[name](persons, ledger=ledger)
+    if name == "KMeans":
+        with refusal(DataError, "KMeans.privacy_unit: expected rows that were scaled under the same", unit="person") as ledger:
+            KMeans(2, ledger=ledger).fit(scaled, privacy_unit=ids)
 
 
 def test_persons_of_both(rows):

@@ -6,12 +6,15 @@ import pickle
 import warnings
 from collections.abc import Iterator
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
+from tests.privacy._processes import needs_fork, run_together
+from tests.vaults import refusal
 
 from cloister import (
     GDP,
@@ -203,3 +206,28 @@ def test_a_ledger_that_states_no_delta_takes_any(budget: Guarantee, rows: np.nda
     ledger = Ledger(budget)
     quick(epsilon=0.1, delta=0.1, ledger=ledger).fit(rows)
     assert ledger.spent.mu == pytest.approx(ApproxDP(0.1, 0.1).gaussian_budget().mu, rel=0.05)  # at what it costs
+
+
+@pytest.mark.parametrize(
+    ("terms", "match"),
+    [
+        ({"neighbours": "replace"}, "this ledger is about 'replace' neighbours"),
+        ({"unit": "person"}, "this ledger protects one person, the fit one row"),
+        ({"delta": 1e-9}, "expected a delta of at most 1e-09, the ledger's, got 1e-06"),
+        ({"epsilon": 0.5}, r"but epsilon 0\.5 of 0\.5 is left"),
+    ],
+)
+def test_a_default_ledger_refuses_what_a_ledger_refuses(terms: dict[str, Any], match: str, rows: np.ndarray) -> None:
+    with refusal(LedgerError, match, **terms) as ledger:
+        ledger.set_default()
+        quick().fit(rows)
+
+
+@needs_fork
+def test_a_forked_child_pays_its_default_from_a_file_alone(rows: np.ndarray, tmp_path: Path) -> None:
+    file = Ledger.create(tmp_path / "budget.sqlite", GDP(9.0))
+    for ledger, said in ((Ledger(GDP(9.0)), "LedgerError: Ledger: a copy of a ledger in memory"), (file, "KMeans")):
+        ledger.set_default()
+        assert run_together(1, lambda: quick().fit(rows))[0].startswith(said)
+        assert len(ledger.summary()["accounts"]) == (ledger is file)
+    file.close()

@@ -38,10 +38,11 @@ def test_a_list_of_bounds_is_for_numbers(declared, table):
         ({"x": (0, 100), "c": Category([3, 1, 2])}, MIXED),
         (MIXED, (0, 100)),
         (MIXED, {"x": (0, 100), "c": (1, 3)}),
+        (["x", "c"], {"c": (1, 3), "x": (0, 100)}),
     ],
 )
 def test_rows_that_were_read_otherwise_are_refused(columns, bounds, table):
-    with pytest.raises(DataError, match=r"KMeans.bounds: expected the declarations that open_rows was given"):
+    with pytest.raises(DataError, match=r"expected the (declarations that open_rows was given|columns of the rows, in order)"):
         KMeans(1, bounds=bounds).fit(open_rows(table, columns))
 
 

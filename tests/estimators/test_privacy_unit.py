@@ -154,10 +154,11 @@ class TestRefusals:
             ({}, open_rows(table, **by_id)),
             (by_id, open_rows(table, **by_id, units_bounded=True)),
         ):
-            with pytest.raises(DataError, match="expected privacy_unit and units_bounded as open_rows was given them"):
-                model(**given).fit(opened)
-        with pytest.raises(DataError, match="expected None for rows already open"):
-            model().fit(open_rows(table, privacy_unit="patient_id"), privacy_unit=table["patient_id"])
+            match = "expected privacy_unit and units_bounded as open_rows was given them"
+            with refusal(DataError, match, unit="person") as ledger:
+                model(**given, ledger=ledger).fit(opened)
+        with refusal(DataError, "expected None for rows already open", unit="person") as ledger:
+            model(ledger=ledger).fit(open_rows(table, privacy_unit="patient_id"), privacy_unit=table["patient_id"])
         fitted = model(privacy_unit="patient_id").fit(open_rows(table, privacy_unit="patient_id"))
         assert off_by(fitted.cluster_centers_) < 3
 

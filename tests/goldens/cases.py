@@ -17,8 +17,6 @@ import pyarrow.parquet
 from cloister import GDP, ZCDP, ApproxDP, Ball, Category, Date, Flag, Number, PrivateScaler, PureDP
 from cloister.methods import METHODS
 
-__all__ = ["CASES", "run"]
-
 SEED = 7
 MIDDLES = np.array([[-0.6, -0.6], [0.6, -0.5], [0.0, 0.7]])
 MIXED = {

@@ -97,3 +97,10 @@ def test_rules_are_told_the_noise_that_is_drawn(rows):
 def test_the_clusters_are_found(representatives, rows):
     found = GridKMeans(3, epsilon=1.0, bounds=(0, 1), representatives=representatives).fit(rows).cluster_centers_
     assert np.allclose(found[np.argsort(found[:, 0])], [[0.2, 0.2], [0.5, 0.8], [0.8, 0.3]], atol=0.08)
+
+
+@pytest.mark.parametrize(("neighbours", "scale"), [("add-remove", 0.5), ("replace", 1.0)])
+def test_the_stated_noise_is_that_of_the_mechanism(neighbours, scale, fit):
+    synopsis, q = fit(rule=4, neighbours=neighbours, missing="middle"), math.exp(-1 / scale)  # epsilon 2
+    assert synopsis.sigma == synopsis.receipt.events[-1].standard_deviation
+    assert math.sqrt(2 * q) / (1 - q) * (1 - 1e-9) <= synopsis.sigma <= math.sqrt(2) * scale * (1 + 1e-9)

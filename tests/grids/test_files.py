@@ -42,6 +42,8 @@ def test_a_synopsis_survives_its_file(suffix, parameters, fit, tmp_path):
     assert np.array_equal(after.cut(4, random_state=1).cluster_centers, before.cut(4, random_state=1).cluster_centers)
     assert np.array_equal(after.sample(50, random_state=1), before.sample(50, random_state=1))
     assert [file.name for file in tmp_path.iterdir()] == [f"s.{suffix}"]
+    with pytest.raises(ReleaseError, match=r"Synopsis\.save: .* exists\. Pass overwrite=True to replace it"):
+        before.save(tmp_path / f"s.{suffix}", allow_seeded=True)
 
 
 def test_names_survive_and_the_ending_does_not_decide_what_is_read(by_hand, tmp_path):

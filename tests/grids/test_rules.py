@@ -168,3 +168,11 @@ def test_refusals(function, fine, wrong):
         for value in values:
             with pytest.raises(ParameterError, match=rf"{function.__name__}\.{name}: expected"):
                 function(**{**fine, name: value})
+
+
+def test_18_printed_numbers_of_cells_lie_outside_the_bounds_of_the_real_minimiser():
+    outside = 0
+    for (d, k, n, rule, epsilon), count in cells_printed().items():
+        found = cell_bounds(n_rows=n, n_features=d, n_clusters=k, epsilon=epsilon)
+        outside += rule == "rugnik" and not found.low <= count <= found.high
+    assert outside == 18

@@ -188,6 +188,7 @@ def test_a_synopsis_draws_its_tree_and_its_curve(synopses, kind, largest):
     synopsis = synopses[kind]
     ax = synopsis.plot("tree", n_clusters=3, random_state=3)
     joins, leaves = synopsis.tree(random_state=3), synopsis.tree_points(random_state=3)
+    assert ax.texts[0].get_text() == "3 clusters"
     heights = sorted(bracket[:, 1].max() for bracket in ax.collections[0].get_segments())
     assert heights == pytest.approx(sorted(joins[:, 2]))
     assert sorted(tick.get_text() for tick in ax.get_xticklabels()) == sorted(f"{one:,.0f}" for one in leaves.weights)
@@ -195,6 +196,8 @@ def test_a_synopsis_draws_its_tree_and_its_curve(synopses, kind, largest):
     assert np.allclose(ax.lines[0].get_xydata(), np.column_stack([choice.n_clusters, choice.held_out]))
     assert ax.lines[0].get_xdata()[-1] == largest
     assert ax.texts[0].get_text() == f"{choice.best} clusters"
+    drawn = synopsis.plot("curve", n_clusters=range(2, 5), random_state=2).lines[0]
+    assert drawn.get_xdata().tolist() == [2, 3, 4]
 
 
 def test_a_release_draws_the_curve_of_its_choice(generator):

@@ -9,8 +9,6 @@ from scipy import stats
 
 from cloister.columns import FloatArray, IntArray
 
-__all__ = ["Law", "chi_square", "choice_law", "discrete_laplace_law", "fit_of", "rounded_gaussian_law"]
-
 Law = Callable[[IntArray], FloatArray]
 LEAST = 10  # times that an outcome is expected; rarer ones are taken together
 

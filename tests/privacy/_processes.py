@@ -7,8 +7,6 @@ from collections.abc import Callable
 
 import pytest
 
-__all__ = ["Child", "die", "dies", "needs_fork", "run_together"]
-
 needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="the processes of these tests are forked")
 
 

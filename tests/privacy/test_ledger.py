@@ -28,7 +28,21 @@ from sklearn.base import clone
 from cloister import PEMeans
 from cloister.columns import Relation
 from cloister.exceptions import BudgetExceeded, LedgerError, ParameterError
-from cloister.privacy import GDP, ZCDP, Account, ApproxDP, Cost, Guarantee, Ledger, PureDP, Tally, _ledger, _ledger_store
+from cloister.privacy import (
+    GDP,
+    ZCDP,
+    Account,
+    ApproxDP,
+    Composition,
+    Cost,
+    Guarantee,
+    Ledger,
+    PureDP,
+    Tally,
+    _ledger,
+    _ledger_store,
+    left_of,
+)
 from cloister.privacy._ledger_store import LedgerStore
 
 from ._paid import event, reserve, spend
@@ -510,6 +524,26 @@ def test_a_ledger_held_by_another_is_waited_for_and_then_refused(path: Path, mon
 
 
 # -- tampering --
+
+
+@pytest.mark.parametrize("terms", [{}, {"pure_epsilon": 0.4}, {"planned": True}], ids=str)
+def test_a_ledger_grants_what_its_own_rule_of_composition_allows(make: MakeLedger, terms: dict[str, float]) -> None:
+    ledger, costs, rule = make(ApproxDP(1.0, 1e-6), **terms), [GDP(0.1), PureDP(0.1)], Composition(**terms)
+    for cost in costs:
+        spend(ledger, cost)
+    left, pure = (left_of(ledger.budget, Tally.of(costs), composition=rule, pure=pure) for pure in (False, True))
+    assert (ledger.left, ledger.left_pure) == (left, pure)
+    with pytest.raises(BudgetExceeded, match="is left"):
+        reserve(ledger, PureDP(pure * 1.01))
+    reserve(ledger, PureDP(pure))
+
+
+def test_a_choice_in_a_gaussian_fit_takes_nothing_of_the_part_set_aside(make: MakeLedger) -> None:
+    ledger = make(ApproxDP(1.0, 1e-6), pure_epsilon=0.4)
+    with reserve(ledger, ApproxDP(0.6, 1e-6).gaussian_budget()) as account:
+        account.debit(event(PureDP(0.05)))
+    assert not ledger.spent.pure
+    spend(ledger, PureDP(0.4))
 
 
 @pytest.fixture(scope="module")

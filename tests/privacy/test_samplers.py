@@ -271,3 +271,10 @@ def test_as_many_numbers_as_asked_for(sampler: Sampler, size: int, entropy) -> N
     draws = sampler(entropy, Scale.at_least(1.0), size)
     assert draws.shape == (size,)
     assert draws.dtype == np.int64
+
+
+def test_a_digit_once_drawn_stays_with_its_number(entropy) -> None:
+    draws = _samplers._Draws(entropy)
+    deviates = _samplers._Deviates(np.arange(4), draws.words(4))
+    drawn = [deviates.digit(draws, index, 3) for index in (3, 1)]
+    assert [deviates.take(np.array([1, 2, 3])).digit(draws, index, 3) for index in (2, 0)] == drawn

@@ -9,18 +9,6 @@ from hypothesis import strategies as st
 
 from cloister.columns import snap
 
-__all__ = [
-    "RADII",
-    "answer_in_any_blocks",
-    "check_within",
-    "clean_rows",
-    "near_the_radius",
-    "pairs",
-    "parts_of",
-    "parts_of_the_bounds",
-    "points_of",
-]
-
 RADII = (1e-9, 2.0**-20, 0.1, 0.3, 0.7071067811865476, 1.0, 3.99)
 
 

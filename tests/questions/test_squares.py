@@ -95,6 +95,7 @@ def test_a_row_at_the_radius_adds_all_of_it(radius):
     question = NearestSquares(points=[[0.0, 0.0]], radius=radius)
     assert question.exact(np.array([[0.0, -question.radius]])).tolist() == [[0, STEPS]]
     assert STEPS * question.unit == question.radius**2
+    assert STEPS * 10**12 < 2**63
 
 
 # -- sensitivity ---------------------------------------------------------------------------------------------------------

@@ -40,6 +40,15 @@ def test_a_page_about_rows_says_what_it_said(neighbours: str) -> None:
 
 
 @pytest.mark.parametrize("neighbours", ["add-remove", "replace"])
+def test_a_card_says_what_is_protected(neighbours: str) -> None:
+    for unit in (None, PATIENTS, replace(PATIENTS, weighting="person")):
+        release = release_by_hand(receipt=receipt(unit, neighbours))
+        for card in (repr(release), release._repr_html_()):
+            words = " ".join(card.split())
+            assert ("any one row" in words, "Protects one patient_id" in words) == (unit is None, unit is not None)
+
+
+@pytest.mark.parametrize("neighbours", ["add-remove", "replace"])
 @pytest.mark.parametrize("weighting", ["row", "person"])
 def test_a_page_about_persons_never_says_that_one_row_is_protected(neighbours: str, weighting: str) -> None:
     words = page(replace(PATIENTS, weighting=weighting), neighbours)

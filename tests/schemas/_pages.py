@@ -12,8 +12,6 @@ from typing import Any
 from cloister import json_schema
 from cloister.schemas import FORMATS
 
-__all__ = ["PAGES", "SHOWN", "with_tables"]
-
 FOLDER = Path(__file__).parents[2] / "docs" / "reference"
 PAGES = {name: FOLDER / f"{name}.md" for name in FORMATS}
 MARK = re.compile(r"(<!-- fields: (\w+)(?: (\w+))? -->\n).*?(<!-- end of fields -->)", re.DOTALL)

@@ -10,8 +10,6 @@ from jsonschema import Draft202012Validator
 
 from cloister import json_schema
 
-__all__ = ["accepts", "check", "objects"]
-
 
 def objects(schema: Any) -> list[dict[str, Any]]:
     """Return every part of a schema that describes an object field by field."""

@@ -110,3 +110,19 @@ def test_bad_input_is_one_line_and_free(refused, folder, changes, match):
         "source-target", folder / "streets.csv", *words({**options, "--output": folder / "out.json", **changes}), match=match
     )
     assert contents(folder) == before
+
+
+@pytest.mark.parametrize(
+    ("options", "match"),
+    [
+        (("-o", "x.json", "--indices", "x.json"), "is also given as --output"),
+        (("--indices", "streets.csv", "--force"), "is also given as TARGET"),
+        (("--indices", "people.parquet", "--force"), "is also given as --source"),
+        (("--indices", "-", "--json"), "standard output is taken"),
+    ],
+)
+def test_no_file_is_written_over_another(refused, folder, start, monkeypatch, options, match):
+    monkeypatch.chdir(folder)
+    before = contents(folder)
+    refused(*start, "--epsilon", 1, *options, match=match)
+    assert contents(folder) == before

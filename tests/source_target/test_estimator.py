@@ -227,3 +227,10 @@ def test_progress_tells_about_the_long_public_parts(make, target, source, capfd,
     capfd.readouterr()
     make(progress=False).fit(target, source=source)
     assert capfd.readouterr() == ("", "")
+
+
+def test_unfitted_models_and_other_columns_are_refused(make, target, source):
+    with pytest.raises(ValueError, match="not fitted"):
+        make().predict(target)
+    with pytest.raises(DataError, match=r"X has 3 features, but SourceTargetKMedoids is expecting 2 features"):
+        make().fit(target, source=source).predict(np.zeros((2, 3)))

@@ -7,6 +7,7 @@ fit. That every answer has the noise it was paid for is what ``tests/audit/test_
 """
 
 from collections.abc import Iterator
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -58,37 +59,30 @@ def fits(story: Story, rows: FloatArray, guarantee: Guarantee, neighbours: str) 
         yield story
 
 
-@pytest.mark.parametrize("n_features", [1, 12])
-@pytest.mark.parametrize("neighbours", ["add-remove", "replace"])
+each = pytest.mark.parametrize(("neighbours", "n_features"), [*product(["add-remove", "replace"], [1, 12])])
+
+
+@each
 def test_no_fit_with_laplace_noise_loses_more_than_epsilon(neighbours: str, n_features: int, story: Story) -> None:
     left, right = tables(neighbours, n_features)
-    losses = [
-        sum(
-            float(
-                np.sum(
-                    np.abs(value / question.unit - question.exact(right)) - np.abs(value / question.unit - question.exact(left))
-                )
-            )
-            / event.scale
-            for question, event, value in transcript
-        )
-        for transcript in fits(story, left, PureDP(1.5), neighbours)
-    ]
+    losses = []
+    for transcript in fits(story, left, PureDP(1.5), neighbours):
+        farther = [
+            np.abs(value / question.unit - question.exact(right)) - np.abs(value / question.unit - question.exact(left))
+            for question, _, value in transcript
+        ]
+        losses.append(sum(np.sum(one) / event.scale for one, (_, event, _) in zip(farther, transcript, strict=True)))
     assert max(map(abs, losses)) <= 1.5 * (1 + STEPS)
     assert max(losses) > 0.2, "the attack is worth its name"
 
 
-@pytest.mark.parametrize("n_features", [1, 12])
-@pytest.mark.parametrize("neighbours", ["add-remove", "replace"])
+@each
 def test_no_fit_with_gaussian_noise_tells_neighbours_farther_apart_than_mu(
     neighbours: str, n_features: int, story: Story
 ) -> None:
     left, right = tables(neighbours, n_features)
     squares = [
-        sum(
-            float(np.sum((question.exact(left) - question.exact(right)).astype(np.float64) ** 2)) / event.scale**2
-            for question, event, _ in transcript
-        )
+        sum(float(np.sum(((q.exact(left) - q.exact(right)) / event.scale) ** 2)) for q, event, _ in transcript)
         for transcript in fits(story, left, GDP(1.0), neighbours)
     ]
     assert max(squares) <= 1 + STEPS

@@ -10,8 +10,6 @@ import pyarrow.csv
 import pyarrow.feather
 import pyarrow.parquet
 
-__all__ = ["WRITERS", "arrow", "count_calls", "written"]
-
 WRITERS = {
     "parquet": lambda table, path: pa.parquet.write_table(table, path, row_group_size=700),
     "csv": pa.csv.write_csv,
