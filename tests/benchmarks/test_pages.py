@@ -48,12 +48,16 @@ def test_the_area_stands_beside_the_papers(page):
         assert overview[name]["PEMeans"] == say(board.figures[name, "PEMeans"])
 
 
-def test_the_page_begins_with_the_ranking(page):
+def test_the_page_begins_with_the_ranking_and_needs_nothing_else(page):
     text = page.html.read_text()
     order = re.findall(r'<text class="(?:first|method)"[^>]*>([^<]+)</text>', text)
     assert order == sorted(LEVELS, key=LEVELS.get)
     assert text.index("Who is best") < text.index("Contents") < text.index("Table I: area under the loss</h2>")
     assert f"| 1 | **{order[0]}** |" in page.markdown.read_text()
+    assert "<script" not in text
+    assert not re.findall(r"src=\"(?!data:)|href=\"(?!data:|#)", text)
+    assert all(f'id="{place}"' in text for place in re.findall(r"href=\"#([^\"]+)", text))
+    assert text.count("data:image/svg+xml;base64,") == len(list((page.html.parent / "figures").glob("*.svg"))) > 0
 
 
 def test_the_papers_improvement_is_in_six_rows_over_its_own_other_variant():
@@ -105,14 +109,6 @@ def test_a_page_is_made_even_if_every_private_method_failed(made_up):
     (folder / "results.jsonl").write_text(json.dumps(kept[-1]) + "\n")
     with pytest.raises(BenchError, match="holds failures only: ValueError: no <cubes> left"):
         make_page(folder)
-
-
-def test_the_html_page_needs_nothing_else(page):
-    text = page.html.read_text()
-    assert "<script" not in text
-    assert not re.findall(r"src=\"(?!data:)|href=\"(?!data:|#)", text)
-    assert all(f'id="{place}"' in text for place in re.findall(r"href=\"#([^\"]+)", text))
-    assert text.count("data:image/svg+xml;base64,") == len(list((page.html.parent / "figures").glob("*.svg"))) > 0
 
 
 def test_pictures_and_tables_are_there_as_files(page):

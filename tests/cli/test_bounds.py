@@ -35,19 +35,6 @@ def test_words_say_what_each_column_is(texts: list[str], columns: dict[str, obje
 
 
 @pytest.mark.parametrize(
-    "text",
-    [
-        '{"age": [0, 120], "b": {"low": 1, "high": 2}}',
-        "column,low,high\nage,0,120\nb, 1, 2\n",
-        "\ufeffcolumn,low,high\nage,0,120\nb,1,2\n",
-    ],
-)
-def test_a_small_file_holds_bounds(tmp_path: Path, text: str) -> None:
-    (tmp_path / "bounds").write_text(text, encoding="utf-8")
-    assert read_bounds([str(tmp_path / "bounds")]).named == {"age": (0.0, 120.0), "b": (1.0, 2.0)}
-
-
-@pytest.mark.parametrize(
     ("texts", "match"),
     [
         ([], "expected where rows may lie"),
@@ -144,31 +131,35 @@ high = 2026-12-31
 """
 
 
-@pytest.mark.parametrize(("name", "text"), [("s.json", JSON), ("s.json", LONG_JSON), ("s.toml", TOML)])
-def test_a_schema_file_declares_columns(tmp_path: Path, name: str, text: str) -> None:
-    (tmp_path / name).write_text(text)
-    assert read_bounds([str(tmp_path / name)]).named == DECLARED
+MORE_JSON = """{"age": {"low": 0, "high": 120, "missing": "own"}, "ward": {"levels": [1, 2], "weight": 2, "missing": 1},
+ "day": {"low": "2020-01-01", "high": "2021-01-01"},
+ "late": {"low": "2020-01-01", "high": "2021-01-01", "weight": 2}, "_help": {"levels": ["a", "b"]}}"""
+MORE = {
+    "age": Number(0, 120, missing="own"),
+    "ward": Category([1, 2], weight=2, missing=1),
+    "day": Date("2020-01-01", "2021-01-01"),
+    "late": Date("2020-01-01", "2021-01-01", weight=2),
+    "_help": Category(["a", "b"]),
+}
+PAIRS = {"age": (0.0, 120.0), "b": (1.0, 2.0)}
+DATED = {"day": Date("2020-01-01", "2021-01-01"), "age": (0.0, 1.0)}
 
 
-def test_a_file_says_more_than_bounds(tmp_path: Path) -> None:
-    (tmp_path / "s.json").write_text(
-        '{"age": {"low": 0, "high": 120, "missing": "own"}, "ward": {"levels": [1, 2], "weight": 2, "missing": 1},'
-        ' "day": {"low": "2020-01-01", "high": "2021-01-01"},'
-        ' "late": {"low": "2020-01-01", "high": "2021-01-01", "weight": 2}, "_help": {"levels": ["a", "b"]}}'
-    )
-    assert read_bounds([str(tmp_path / "s.json")]).named == {
-        "age": Number(0, 120, missing="own"),
-        "ward": Category([1, 2], weight=2, missing=1),
-        "day": Date("2020-01-01", "2021-01-01"),
-        "late": Date("2020-01-01", "2021-01-01", weight=2),
-        "_help": Category(["a", "b"]),
-    }
-
-
-def test_dates_may_stand_in_a_csv_file(tmp_path: Path) -> None:
-    (tmp_path / "b.csv").write_text("column,low,high\nday,2020-01-01,2021-01-01\nage,0,1\n")
-    found = read_bounds([str(tmp_path / "b.csv")]).named
-    assert found == {"day": Date("2020-01-01", "2021-01-01"), "age": (0.0, 1.0)}
+@pytest.mark.parametrize(
+    ("name", "text", "named"),
+    [
+        *(("s.json", text, DECLARED) for text in (JSON, LONG_JSON)),
+        ("s.toml", TOML, DECLARED),
+        ("s.json", MORE_JSON, MORE),
+        ("bounds", '{"age": [0, 120], "b": {"low": 1, "high": 2}}', PAIRS),
+        ("bounds", "column,low,high\nage,0,120\nb, 1, 2\n", PAIRS),
+        ("bounds", "\ufeffcolumn,low,high\nage,0,120\nb,1,2\n", PAIRS),
+        ("b.csv", "column,low,high\nday,2020-01-01,2021-01-01\nage,0,1\n", DATED),
+    ],
+)
+def test_a_file_declares_columns(tmp_path: Path, name: str, text: str, named: dict[str, object]) -> None:
+    (tmp_path / name).write_text(text, encoding="utf-8")
+    assert read_bounds([str(tmp_path / name)]).named == named
 
 
 def test_toml_that_is_none_says_where(tmp_path: Path) -> None:

@@ -29,7 +29,9 @@ def test_a_wrong_budget_or_place_is_refused(refused: Run, ledger: Path, tmp_path
     assert not (tmp_path / "b.sqlite").exists()
 
 
-def test_events_are_listed(run: Run, table: Path, ledger: Path) -> None:
+def test_events_are_listed_and_lines_cut_off_are_found_by_a_checkpoint(
+    run: Run, refused: Run, table: Path, ledger: Path
+) -> None:
     run("fit", table, "-k", 1, "--epsilon", 1, "--bounds", "age=0:120", "--ledger", ledger, "--seed", 1)
     shown = "row_count", "nearest_counts", "rounded_gaussian", "sensitivity", "add-remove", "seeded", "KMeans", "closed"
     output = run("ledger", "show", ledger, "--events", shows=shown).stdout
@@ -38,10 +40,6 @@ def test_events_are_listed(run: Run, table: Path, ledger: Path) -> None:
     assert len(summary["events"]) == summary["accounts"][0]["events"] == 25
     assert {"asked", "event", "scale", "sensitivity", "relation", "when"} <= set(summary["events"][0])
     assert "events" not in json.loads(run("ledger", "show", ledger, "--json").stdout)
-
-
-def test_lines_cut_off_the_end_are_found_by_a_checkpoint(run: Run, refused: Run, table: Path, ledger: Path) -> None:
-    run("fit", table, "-k", 1, "--epsilon", 1, "--bounds", "age=0:120", "--ledger", ledger)
     said = run("ledger", "verify", ledger).stdout
     assert "is in order: 28 lines, 25 noisy answers" in said
     checkpoint = said.split("Checkpoint: ")[1].strip()

@@ -195,7 +195,7 @@ def on_terminal(show: Callable[[Console], None]) -> str:
     return stream.getvalue()
 
 
-def test_a_terminal_shows_it_in_red(folder: Path) -> None:
+def test_a_terminal_a_banner_of_a_report_and_titles_of_pictures_show_it_in_red(folder: Path) -> None:
     from cloister.cli._print import print_events, print_synopsis
 
     for seed in (3, None):
@@ -207,6 +207,18 @@ def test_a_terminal_shows_it_in_red(folder: Path) -> None:
         assert [f"{RED}{MARK}" in words for words in shown] == [seed is not None] * 3
         lines = [{"account": "a", **event.to_line()} for event in models["kmeans"].privacy_receipt_.events]
         assert (f"{RED}seeded" in on_terminal(lambda console, lines=lines: print_events(console, lines))) == (seed is not None)
+        for page in (report_html(models["kmeans"].release_), synopsis_html(models["grid"].synopsis_)):
+            head = page.partition("<h1>")[0]
+            assert ('<header><div class="alert seeded" role="alert"><p><b>Seeded run: not for publication.' in head) == bool(
+                seed
+            )
+            assert ".seeded { border-color: #b3261e; background: #b3261e; color: #fff;" in page
+        drawn = [models["kmeans"].release_.plot(kind) for kind in ("map", "profiles")]
+        drawn += [models["points"].synopsis_.plot("tree"), models["grid"].synopsis_.plot("curve", n_clusters=range(1, 3))]
+        for axes in drawn:
+            assert axes.get_title(loc="right") == ("SEEDED: not for publication" if seed else "")
+            assert axes.get_title() == ""
+            pyplot.close(axes.figure)
 
 
 def test_a_notebook_shows_it_in_red_below_the_title() -> None:
@@ -218,25 +230,3 @@ def test_a_notebook_shows_it_in_red_below_the_title() -> None:
         assert page in model._repr_html_()
     assert "color" not in fitted(None)["kmeans"].release_._repr_html_()
     assert "SEEDED" not in repr(fitted(None)["kmeans"].release_)
-
-
-def test_a_report_begins_with_a_red_banner() -> None:
-    for seed in (3, None):
-        models = fitted(seed)
-        for page in (report_html(models["kmeans"].release_), synopsis_html(models["grid"].synopsis_)):
-            head = page.partition("<h1>")[0]
-            assert ('<header><div class="alert seeded" role="alert"><p><b>Seeded run: not for publication.' in head) == bool(
-                seed
-            )
-            assert ".seeded { border-color: #b3261e; background: #b3261e; color: #fff;" in page
-
-
-def test_pictures_have_a_red_title() -> None:
-    for seed in (3, None):
-        models = fitted(seed)
-        drawn = [models["kmeans"].release_.plot(kind) for kind in ("map", "profiles")]
-        drawn += [models["points"].synopsis_.plot("tree"), models["grid"].synopsis_.plot("curve", n_clusters=range(1, 3))]
-        for axes in drawn:
-            assert axes.get_title(loc="right") == ("SEEDED: not for publication" if seed else "")
-            assert axes.get_title() == ""
-            pyplot.close(axes.figure)

@@ -32,20 +32,18 @@ def page(privacy_unit: PrivacyUnit | None, neighbours: str = "add-remove", **par
 
 
 @pytest.mark.parametrize("neighbours", ["add-remove", "replace"])
-def test_a_page_about_rows_says_what_it_said(neighbours: str) -> None:
+def test_a_card_and_a_summary_say_what_is_protected_and_a_page_about_rows_what_it_said(neighbours: str) -> None:
     words = page(None, neighbours)
     assert all(part in words for part in OF_ROWS)
     assert "patient_id" not in words
     assert "ersons" not in words
-
-
-@pytest.mark.parametrize("neighbours", ["add-remove", "replace"])
-def test_a_card_says_what_is_protected(neighbours: str) -> None:
     for unit in (None, PATIENTS, replace(PATIENTS, weighting="person")):
         release = release_by_hand(receipt=receipt(unit, neighbours))
         for card in (repr(release), release._repr_html_()):
             words = " ".join(card.split())
             assert ("any one row" in words, "Protects one patient_id" in words) == (unit is None, unit is not None)
+        persons = summary(release)["receipt"]["persons"]
+        assert persons is None if unit is None else persons["max_rows"] == 5
 
 
 @pytest.mark.parametrize("neighbours", ["add-remove", "replace"])
@@ -109,11 +107,6 @@ def test_every_question_has_words() -> None:
     assert names <= set(QUESTIONS)
     assert question_words("row_count") == "How many rows there are"
     assert question_words("rows_per_unit", counted="persons") == "How many persons have how many rows"
-
-
-def test_a_summary_names_the_unit() -> None:
-    assert summary(release_by_hand(receipt=receipt(PATIENTS)))["receipt"]["persons"]["max_rows"] == 5
-    assert summary(release_by_hand())["receipt"]["persons"] is None
 
 
 @pytest.fixture(scope="module")
