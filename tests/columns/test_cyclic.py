@@ -39,19 +39,13 @@ def test_values_that_differ_by_a_period_are_one(value, turns):
     assert np.allclose(place(value), place(value + 24 * turns), atol=1e-5)
 
 
-def test_opposite_values_lie_as_far_apart_as_the_ends_of_a_number_times_the_weights():
+def test_opposite_values_and_a_place_of_its_own_lie_as_far_apart_as_the_ends_of_a_number_times_the_weights():
     for weight in (0.5, 1.0, 3.0):
         assert np.linalg.norm(place(5, weight=weight) - place(17, weight=weight)) == pytest.approx(2 * weight, rel=1e-5)
     assert np.linalg.norm(place(23.9) - place(0.1)) == pytest.approx(2 * math.sin(math.pi * 0.2 / 24), rel=1e-4)
-
-
-def test_in_their_own_units_values_close_to_each_other_lie_as_far_apart_as_they_differ():
     frame = Table((CLOCK, Number(0, 10))).frame(scaling="none")
     one, other = frame.clean([[0.05, 5.0], [23.95, 5.0]]) * frame.distance_unit
-    assert np.linalg.norm(one - other) == pytest.approx(0.1, rel=1e-3)
-
-
-def test_a_place_of_its_own_is_as_far_from_all_values_as_opposite_ones_are():
+    assert np.linalg.norm(one - other) == pytest.approx(0.1, rel=1e-3)  # in their own units, as they differ
     gone = place(math.nan, missing="own")
     assert [np.linalg.norm(gone - place(hour, missing="own")) for hour in range(24)] == pytest.approx([2.0] * 24, rel=1e-5)
 
@@ -66,14 +60,11 @@ def test_tables_of_every_form_are_read_modulo_the_period(tmp_path):
         assert hours.tolist() == pytest.approx([1, 23, 12, np.nan, np.nan], nan_ok=True)
 
 
-def test_arrays_and_times_are_refused():
+def test_arrays_times_and_a_period_that_is_not_positive_are_refused():
     with pytest.raises(ParameterError, match=r"expected numbers in a list of columns, got Cyclic\(24.0\)"):
         KMeans(2, bounds=[CLOCK, (0, 1)]).fit(np.zeros((9, 2)))
     with pytest.raises(DataError, match="expected what can be read as a cyclic in column 'hour'"):
         open_rows(pd.DataFrame({"hour": pd.to_datetime(["2020-01-01"])}), {"hour": CLOCK})
-
-
-def test_a_period_is_a_positive_number():
     with pytest.raises(ParameterError, match=r"^Cyclic.period: expected .* of at least 1e-100 .* such as 24 for hours"):
         Cyclic(0)
 

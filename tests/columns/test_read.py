@@ -199,10 +199,12 @@ def test_no_odd_value_raises(value):
     assert math.isnan(days_of(value))
 
 
-def test_levels_are_compared_as_text():
+def test_levels_are_compared_as_text_and_a_span_of_time_is_none():
     assert {level_key(one) for one in (1, 1.0, "1", " 1 ", np.int8(1), np.float32(1), b"1")} == {"1"}
     assert level_key(True) == level_key(np.True_) == "true"
     assert level_key("") is level_key(None) is level_key(math.nan) is None
+    for unit in ("ns", "us", "D", "Y"):
+        assert level_key(np.timedelta64(7, unit)) is level_key(np.array(7, dtype=f"m8[{unit}]")) is None
     assert level_key(1.5) == "1.5"
     assert Category([1, "b", False]).keys == {"1": 0, "b": 1, "false": 2}
 
@@ -212,11 +214,6 @@ def test_words_of_places_may_be_levels():
     assert Category(["mean", "kind"], missing="own").missing == "own"
     assert Category({"f": 0, "m": 1}.keys()).levels == ("f", "m")
     assert Category([1.0, 2]).keys == {"1": 0, "2": 1}
-
-
-@pytest.mark.parametrize("unit", ["ns", "us", "D", "Y"])
-def test_a_span_of_time_is_no_level(unit):
-    assert level_key(np.timedelta64(7, unit)) is level_key(np.array(7, dtype=f"m8[{unit}]")) is None
 
 
 @given(st.datetimes(datetime(1, 1, 2), datetime(9999, 12, 30)))
@@ -271,12 +268,14 @@ def test_lists_of_lists_are_never_misread(bounds):
     assert [box.low.tolist(), box.high.tolist()] == (bounds if vectors else np.transpose(bounds).tolist())
 
 
-def test_pairs_per_column_of_more_columns():
+def test_pairs_and_mappings_declare_every_one_of_more_columns():
     assert as_domain("KMeans.bounds", [(0, 1), (10, 60), (-1, 1)], 3).high.tolist() == [1, 60, 1]
     assert as_domain("KMeans.bounds", np.array([(0, 1), (10, 60), (-1, 1)]), 3).low.tolist() == [0, 10, -1]
     for wrong in ([(0, 1)] * 3, [[0, 1]] * 5):
         with pytest.raises(ParameterError, match=rf"expected a pair for each of 4 columns, got {len(wrong)}\. Pass bounds="):
             as_domain("KMeans.bounds", wrong, 4)
+    with pytest.raises(ParameterError, match=r"bounds: expected 3 columns, as in the table, got 1\. Declare every column"):
+        as_domain("KMeans.bounds", {"a": (0, 1)}, 3)
 
 
 def test_private_bounds_for_all_columns_or_some():
@@ -290,8 +289,3 @@ def test_private_bounds_for_all_columns_or_some():
         as_domain("KMeans.bounds", ["private", (0, 1), (0, 1)], 2)
     with pytest.raises(ParameterError, match=r"KMeans\.bounds\['1'\]: expected what the column is, got 'secret'"):
         as_domain("KMeans.bounds", ["private", "secret"], 2)
-
-
-def test_a_mapping_declares_every_column():
-    with pytest.raises(ParameterError, match=r"bounds: expected 3 columns, as in the table, got 1\. Declare every column"):
-        as_domain("KMeans.bounds", {"a": (0, 1)}, 3)

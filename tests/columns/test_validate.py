@@ -39,12 +39,9 @@ def test_what_is_no_number_in_range_is_refused(value):
         validate.number("Owner.name", value, low=0.0, high=1.0, open_low=True, open_high=True)
 
 
-def test_closed_ends_belong_to_the_range():
+def test_closed_ends_belong_to_the_range_and_without_ends_a_number_only_has_to_be_finite():
     assert validate.number("Owner.name", 0, low=0.0, high=1.0) == 0.0
     assert validate.number("Owner.name", 1, low=0.0, high=1.0) == 1.0
-
-
-def test_an_unbounded_number_only_has_to_be_finite():
     assert validate.number("Owner.name", -1e300) == -1e300
     with pytest.raises(ParameterError, match=r"expected a finite number, got nan"):
         validate.number("Owner.name", math.nan)
@@ -81,11 +78,8 @@ def test_only_truth_values_are_truth_values(value):
         validate.boolean("Owner.name", value)
 
 
-def test_a_value_that_cannot_be_written_is_named_by_its_type():
+def test_a_value_that_cannot_be_written_is_named_by_its_type_and_a_long_one_is_shortened():
     with pytest.raises(ParameterError, match=r"expected an integer from 1 to 10, got a value of type int\. Pass"):
         validate.integer("Owner.name", 10**5000, low=1, high=10)  # more digits than Python writes
-
-
-def test_a_long_value_is_shortened_in_the_message():
     with pytest.raises(ParameterError, match=r"^.{,200}$"):
         validate.integer("Owner.name", list(range(10_000)), low=0)

@@ -194,7 +194,8 @@ def test_a_blank_name_is_no_obstacle_where_the_columns_are_named(write):
     assert read(write(b",age,mass\n0,1,2\n1,3,4\n"), columns=["mass", "age"]).tolist() == [[2.0, 1.0], [4.0, 3.0]]
 
 
-def test_a_missing_column_of_a_file_that_may_have_no_names_quotes_none(write):
-    with pytest.raises(DataError, match=r"column 'c' is not in the table\. Check the names in the first line") as caught:
-        open_rows(write(b"Ann Smith,b\n1,2\n"), columns=["c"])
+@pytest.mark.parametrize("options", [{"columns": ["c"]}, {"privacy_unit": "c"}])
+def test_a_missing_column_of_a_file_that_may_have_no_names_quotes_none(options, write):
+    with pytest.raises(DataError, match=r"column 'c' is not in the table\. Check the names in the first line\.") as caught:
+        open_rows(write(b"Ann Smith,b\n1,2\n"), **options)
     assert "Smith" not in str(caught.value)

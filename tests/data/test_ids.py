@@ -672,13 +672,6 @@ def test_what_cannot_be_read_is_refused_by_its_type(error, case):
     assert not any(digit in str(caught.value) for digit in ("3 rows", "4 ", "secret"))
 
 
-def test_a_csv_file_without_names_is_not_quoted(tmp_path):
-    (tmp_path / "rows.csv").write_text(f"{CANARY},x\n1,2\n")
-    with pytest.raises(DataError, match=r"column 'pid' is not in the table\. Check the names in the first line\.") as caught:
-        open_rows(tmp_path / "rows.csv", privacy_unit="pid")
-    assert CANARY not in str(caught.value)
-
-
 def test_no_id_and_no_key_is_printed_logged_or_kept(caplog, tmp_path):
     caplog.set_level(logging.DEBUG)
     key = b"k" * 32

@@ -233,7 +233,7 @@ def test_thousands_of_tables_of_the_standard_library(part, seed, tmp_path):
     check_tables(tmp_path / "table.csv", seed=10 * seed + part, count=1_000)
 
 
-def test_values_keep_their_line_breaks(tmp_path):
+def test_values_and_ids_keep_their_line_breaks(tmp_path):
     levels = ["a\nb", "a\r\nb", "a\rb", 'a"b', "a b", ",\n,"]
     path = tmp_path / "rows.csv"
     write_table(path, {}, ["x", "a"], [[index, word] for index, word in enumerate(levels)])
@@ -241,10 +241,6 @@ def test_values_keep_their_line_breaks(tmp_path):
     with gzip.open(tmp_path / "rows.csv.gz", "wb") as stream:
         stream.write(path.read_bytes())
     assert read(tmp_path / "rows.csv.gz", {"a": Category(levels)})[:, 0].tolist() == list(range(6))
-
-
-def test_ids_keep_their_line_breaks(tmp_path):
-    path = tmp_path / "rows.csv"
     write_table(path, {}, ["x", "who"], [[1, "a\rb"], [2, "a\r\nb"], [3, "a\nb"], [4, "a b"], [5, "a\nb"]])
     rows = open_rows(path, ["x"], privacy_unit="who", n_jobs=1).bounded(Bounding(bytes(32), 1))
     assert sum(map(len, rows.blocks())) == 4

@@ -110,7 +110,7 @@ def test_folders_and_patterns_in_a_store(path, files, store):
     assert len(read(f"{store}/{path}")) == 3 * files
 
 
-def test_what_is_not_in_a_store_is_refused_by_name(store):
+def test_what_is_not_in_a_store_or_vanishes_from_it_is_refused_by_name(store, tmp_path):
     with pytest.raises(DataError, match=r"open_rows: there is no file or folder 'none\.csv'\. Check the path"):
         open_rows(f"{store}/none.csv")
     with pytest.raises(DataError, match=r"expected a pattern with a \.parquet, .* got none"):
@@ -119,9 +119,6 @@ def test_what_is_not_in_a_store_is_refused_by_name(store):
         DataError, match=r"expected a folder of files of one kind, got Arrow and CSV and JSON lines and Parquet"
     ):
         open_rows(store)
-
-
-def test_a_file_that_vanishes_from_a_store_is_reported(store, tmp_path):
     rows = open_rows(f"{store}/rows.parquet")
     (tmp_path / "bucket" / "data" / "rows.parquet").unlink()
     with pytest.raises(DataError, match=r"the file 'rows\.parquet' cannot be read \(\w+\)\. Check the network"):

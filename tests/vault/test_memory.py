@@ -143,22 +143,20 @@ def test_a_small_file_is_read_once_in_a_fit(kind, rows, tmp_path, reads):
 
 
 @pytest.mark.parametrize("kind", WRITERS)
-def test_a_small_file_is_read_once_also_where_a_sample_is_asked_first(kind, rows, tmp_path, reads, keep):
-    vault = open_rows_of(written(rows, tmp_path, kind), columns=["x", "y"])
+def test_a_sample_takes_one_pass_over_a_large_file_and_none_of_its_own_over_a_small_one(kind, rows, tmp_path, reads, keep):
+    path, question = written(rows, tmp_path, kind), DistanceHistogram(edges=[0.5])
+    vault = open_rows_of(path, columns=["x", "y"])
     for share in (0.5, 1.0, 0.7):
-        vault.ask(DistanceHistogram(edges=[0.5]), Query("step", "counts", GDP(1.0), 0.1, 1.0, share))
+        vault.ask(question, Query("step", "counts", GDP(1.0), 0.1, 1.0, share))
     assert len(reads) == len(set(reads))
-
-
-@pytest.mark.parametrize("kind", WRITERS)
-def test_a_sample_of_a_large_file_takes_one_pass(kind, rows, tmp_path, reads, keep):
+    reads.clear()
     keep(3500)  # half of the rows, and not all of them
-    vault = open_rows_of(written(rows, tmp_path, kind), columns=["x", "y"])
+    vault = open_rows_of(path, columns=["x", "y"])
     for passes in (1, 2):  # a file beyond the limit is read for every question
-        vault.ask(DistanceHistogram(edges=[0.5]), GDP(1.0))
+        vault.ask(question, GDP(1.0))
         assert reads.count(0) == passes
     for _ in range(3):
-        vault.ask(DistanceHistogram(edges=[0.5]), Query("step", "counts", GDP(1.0), 0.1, 1.0, 0.5))
+        vault.ask(question, Query("step", "counts", GDP(1.0), 0.1, 1.0, 0.5))
     assert reads.count(0) == 3
 
 
