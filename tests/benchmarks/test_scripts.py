@@ -78,6 +78,7 @@ def test_adaptive_grids_are_held_to_a_bar(capsys, monkeypatch):
 # -- one synopsis beside a fit for each k --------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_cuts_cost_nothing_and_are_about_as_good(capsys):
     assert every_k.main(["ring", "--repeats", "1", "--numbers", "2", "4", "--epsilons", "2"]) == 0
     (line,) = [line for line in recorded("every_k") if line.get("name") == "ring"]

@@ -112,6 +112,7 @@ def test_every_file_and_name_exists() -> None:
 # -- docs/understand ---------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", UNDERSTAND)
 def test_blocks_print_what_the_page_shows(name: str) -> None:
     text = UNDERSTAND[name].read_text(encoding="utf-8")

@@ -99,7 +99,7 @@ def test_nothing_is_loaded_and_nothing_runs(rows: np.ndarray) -> None:
     assert "default-src 'none'" in html
 
 
-@pytest.mark.fast("shape0-parameters0", "shape3-parameters3", "shape9-parameters9")
+@pytest.mark.fast("shape0-parameters0", "shape3-parameters3")
 @pytest.mark.parametrize(
     ("shape", "parameters"),
     [
