@@ -17,7 +17,8 @@ from cloister.synopsis import few_cells_words
 from cloister.text import count_of
 
 # Rows of an average cluster over those of the smallest one that is found: from here on expect ...
-A_FEW, MOST, ALL, SMALLER_ONES = 0.5, 1.0, 2.0, 8.0
+GROUPS, A_FEW, MOST, ALL, SMALLER_ONES = 0.2, 0.5, 1.0, 2.0, 8.0
+TWO = 2  # clusters of the smallest size that is found: where the table holds no two of them, even groups are hidden
 NOTHING = 0.5  # error of the mean, in units of the domain's radius, beyond which not even the mean is seen
 PRECISE = 0.1  # error of a centre, in units of its cluster's radius, that needs no advice
 HANDFUL = 5.0  # rows
@@ -176,10 +177,13 @@ def _expect(setting: Setting, outlook: Outlook) -> str:
         return f"expect most of {setting.n_clusters:,} centres to repeat others."
     ratio = outlook.average / outlook.smallest
     size = f"clusters of average size ({count_of(round(outlook.average), setting.counted)})"
-    if ratio < A_FEW:
+    held = outlook.plan.n_rows / outlook.smallest
+    if held < 1 or (held < TWO and ratio < GROUPS):
         return f"expect little more than the mean of all rows: the noise hides {size}."
+    if ratio < A_FEW:
+        return f"expect a coarse picture: groups of neighbouring clusters; the noise hides single {size}."
     if ratio < MOST:
-        return f"expect a coarse picture: some {size} will be found, others joined with a neighbour."
+        return f"expect a fair picture: some {size} will be found, others joined with a neighbour."
     if ratio < ALL:
         return f"expect most {size} to be found, smaller ones not."
     if ratio < SMALLER_ONES:
