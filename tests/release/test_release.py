@@ -2,14 +2,18 @@
 """A release: written whole, read back to the same predictor, refused when damaged, and free of rows and paths."""
 
 import copy
+import importlib
 import json
 import math
+from dataclasses import replace
 from unittest.mock import Mock
 
 import numpy as np
 import pytest
 from tests.release.test_damage import damaged
+from tests.releases import release_by_hand
 
+import cloister
 from cloister import GDP, ZCDP, Ball, PEMeans, PureDP, Release, load_release, load_synopsis
 from cloister.exceptions import DataError, ReleaseError
 from cloister.release import read_release
@@ -180,3 +184,28 @@ def test_damaged_releases_are_refused(place, value, release):
     data = json.dumps(damaged(json.loads(release.to_json()), place, value))
     with pytest.raises(ReleaseError, match=r"load_release: the file is damaged \(.*\)\. Write it again from the fit"):
         read_release(data.encode(), name="a file")
+
+
+@pytest.mark.parametrize("method", ["KMeans", "PEMeans", "GridKMeans", "LloydKMeans", "CoresetKMeans", "TreeKMeans", "FastLloyd"])
+def test_the_number_of_rows_has_the_error_of_its_own_answer(method, generator):
+    """Errors that only move rows between clusters are none of the total's."""
+    rows = generator.normal([[-0.5, -0.5], [0.5, 0.5]], 0.2, (1000, 2, 2)).reshape(-1, 2)
+    make = getattr(cloister, method, None) or getattr(importlib.import_module("cloister.rivals"), method)
+    found = make(4, epsilon=2.0, bounds=(-2, 2), random_state=0).fit(rows).release_
+    assert abs(found.n_rows - 2000) < 5 * found.n_rows_error
+    counted = [event for event in found.receipt.own_events if event.question_name == "row_count"]
+    if counted:
+        assert found.n_rows_error <= counted[0].standard_deviation * (1 + 1e-9)
+    public = make(4, epsilon=2.0, bounds=(-2, 2), n_rows=2000, random_state=0).fit(rows).release_
+    assert (public.n_rows, public.n_rows_error) == (2000, 0)
+    assert Release.from_dict(found.to_dict()).n_rows_error == found.n_rows_error
+
+
+def test_a_total_that_was_not_counted_is_the_sum_of_the_counts_with_their_noise():
+    release = release_by_hand()
+    assert release.n_rows == release.cluster_counts.sum()
+    assert release.n_rows_error == pytest.approx(np.linalg.norm(release.count_errors))
+    wider = replace(release, count_errors=10 * release.count_errors, count_noise=release.count_errors)
+    assert wider.n_rows_error == release.n_rows_error
+    odd = replace(release, details={"n_rows": "many", "n_rows_error": -1})
+    assert odd.n_rows == release.n_rows

@@ -37,7 +37,8 @@ def test_it_is_json(rows: np.ndarray) -> None:
     assert receipt["groups"][0]["share"] == pytest.approx(0.02, rel=0.05)
     assert [step["answers"] for step in steps] == [1, 1, 1, 1, 1]
     assert all(step["figures"]["count_error"] > 0 for step in steps[2:])
-    assert found["total_count"] == pytest.approx(sum(cluster["count"] for cluster in found["clusters"]))
+    assert found["total_count"] == pytest.approx(sum(cluster["count"] for cluster in found["clusters"]), rel=0.1)
+    assert found["total_count_error"] == pytest.approx(receipt["groups"][0]["standard_deviation"])
 
 
 @pytest.mark.parametrize(

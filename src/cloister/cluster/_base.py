@@ -65,6 +65,7 @@ class FitResult(Ready):
     outcome: Any
     plan: Plan
     profiles: Profiles | None
+    row_count: dict[str, float]  # the number of rows and its error, as a release publishes them; empty if nobody knows it
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -299,6 +300,7 @@ class PrivateEstimator(NotebookPage, PersonParameters, BaseEstimator):  # type: 
         """Ask what comes first, complete the plan, and run it."""
         ask = _followed(vault.ask, progress)
         n_rows = None if request.n_rows is None else float(request.n_rows)
+        n_rows_error = 0.0
         generator = request.entropy.public_generator()
         first = self._first_steps(assume_rows(request, PLANNED_ROWS), setting, n_rows)
         if first.sizes is not None:
@@ -307,7 +309,8 @@ class PrivateEstimator(NotebookPage, PersonParameters, BaseEstimator):  # type: 
             request = assume_rows(request, max_rows)
             first = self._first_steps(request, setting, n_rows)
         if first.count is not None:
-            n_rows = max(1.0, float(ask(RowCount(), first.count["counts"]).value[0]))
+            answer = ask(RowCount(), first.count["counts"])
+            n_rows, n_rows_error = max(1.0, float(answer.value[0])), answer.sigma
             first = self._first_steps(request, setting, n_rows)
         ready = ask_first(ask, first, setting, n_rows=n_rows, use=vault.use)
         size = UNKNOWN_ROWS if n_rows is None else n_rows
@@ -321,7 +324,8 @@ class PrivateEstimator(NotebookPage, PersonParameters, BaseEstimator):  # type: 
         if last is not None:
             profiles = last.ask(ask, ready.frame, self._found_centers(outcome, ready), setting.names)
         progress.finish()
-        return FitResult(**vars(ready), outcome=outcome, plan=plan, profiles=profiles)
+        row_count = {} if n_rows is None else {"n_rows": n_rows, "n_rows_error": n_rows_error}
+        return FitResult(**vars(ready), outcome=outcome, plan=plan, profiles=profiles, row_count=row_count)
 
     def _shared_ledger(self, request: Request, before: Receipt | None) -> Ledger | None:
         """Return the ledger that counts the fit, if any; warn of the 2nd, 10th, 100th, ... fit that none counts."""

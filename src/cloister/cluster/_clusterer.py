@@ -89,7 +89,7 @@ class PrivateClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluste
             domain=frame.domain,
             cells=fit.cells,
             profiles=fit.profiles,
-            details=outcome.details,
+            details={**fit.row_count, **outcome.details},
         )
         self._publish(release, n_rounds=outcome.n_rounds)
         if outcome.error_inputs is not None:

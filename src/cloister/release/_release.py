@@ -162,6 +162,22 @@ class Release:
         return stands_out(self.cluster_counts, noise)
 
     @property
+    def n_rows(self) -> float:
+        """The number of rows, or of what counts are numbers of: public, or counted by itself; else the sum of the counts."""
+        return self._row_count("n_rows", float(self.cluster_counts.sum()))
+
+    @property
+    def n_rows_error(self) -> float:
+        """Its standard error: 0 if it is public. Errors of counts that only move rows between clusters are no part of it."""
+        noise = self.count_errors if self.count_noise is None else self.count_noise
+        return self._row_count("n_rows_error", float(np.linalg.norm(noise)))
+
+    def _row_count(self, name: str, otherwise: float) -> float:
+        both = [self.details.get(one) for one in ("n_rows", "n_rows_error")]
+        known = all(isinstance(one, int | float) and 0 <= one <= LARGEST_NUMBER for one in both)
+        return float(self.details[name]) if known else otherwise
+
+    @property
     def frame(self) -> Frame:
         """The map to the unit ball in which distances were measured."""
         return self.domain.frame(scaling=self.scaling, missing=None if self.cells is None else self.cells.places)

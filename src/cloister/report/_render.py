@@ -4,7 +4,6 @@
 import os
 from typing import Any
 
-import numpy as np
 
 from cloister import validate
 from cloister.files import write_whole
@@ -22,7 +21,7 @@ from cloister.report._synopsis import synopsis_html
 from cloister.report._tables import document_page, number_tables, strip_tables
 from cloister.report._words import choice_words, released_words
 from cloister.synopsis import Synopsis
-from cloister.text import count_of, sentence, with_error
+from cloister.text import count_of, number, sentence, with_error
 
 DRAWN_COLUMNS = 16  # columns with strips; of more, those that tell clusters apart best
 
@@ -109,10 +108,12 @@ def report_html(release: Release) -> str:
 
 
 def _facts(release: Release, found: dict[str, Any]) -> list[Fact]:
-    counted = f"{sentence(counted_words(release.receipt))} (noisy)"
-    error = float(np.linalg.norm(release.count_errors))
-    total, spread = with_error(found["total_count"], error) if release.stands_out.any() else (NONE, "")
-    facts = [(counted, total, spread and f"± {spread}")]
+    counted, error = sentence(counted_words(release.receipt)), release.n_rows_error
+    if error == 0:
+        facts = [(counted, number(release.n_rows), "public")]
+    else:
+        total, spread = with_error(release.n_rows, error) if release.stands_out.any() else (NONE, "")
+        facts = [(f"{counted} (noisy)", total, spread and f"± {spread}")]
     if "loss" in found:
         value, spread = with_error(found["loss"]["value"], found["loss"]["error"])
         facts.append(("Mean squared distance", value, f"± {spread}"))

@@ -50,7 +50,8 @@ def summary(release: Release) -> dict[str, Any]:
             for label, (one, columns) in enumerate(zip(release.profile(), columns_of(release), strict=True))
         ],
         "errors_are_total": release.errors_are_total,
-        "total_count": float(release.cluster_counts.sum()),
+        "total_count": release.n_rows,
+        "total_count_error": release.n_rows_error,
         "receipt": receipt_summary(release.receipt),
         "plane": {
             "positions": plane.positions.tolist(),

@@ -10,30 +10,14 @@ import numpy as np
 
 from cloister import validate
 from cloister.algorithms import CellNoise, GridSplit, denoise_counts, denoise_leaves
-from cloister.columns import Box, FloatArray, IntArray, as_box
+from cloister.columns import Box, FloatArray, IntArray
 from cloister.exceptions import AccuracyWarning, warn
+from cloister.synopsis._range import RangeCount, count_range
 from cloister.text import count_of
 
 REPRESENTATIVES = ("center", "slope")
 SLOPE = "Synopsis.cut.representatives"
 CELLS_PER_CLUSTER = 4  # of the grid that a warning recommends
-
-
-@dataclass(frozen=True)
-class RangeCount:
-    """A noisy number of rows in a box, with what makes it uncertain."""
-
-    value: float
-    noise_error: float  # standard deviation of the noise of the cells that were added
-    edge_error: float  # standard deviation from cells the box cuts through, whose rows are taken to be spread evenly
-
-    @property
-    def standard_error(self) -> float:
-        """Both together."""
-        return math.hypot(self.noise_error, self.edge_error)
-
-    def __str__(self) -> str:
-        return f"{self.value:,.0f} ± {self.standard_error:,.0f}"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -110,15 +94,8 @@ class Grid:
         return shifts
 
     def count(self, box: Any, noisy_counts: FloatArray, noise: CellNoise) -> RangeCount:
-        """Add up the cells in a box; those that it cuts through count with the part of them inside it."""
-        query = as_box("Synopsis.count.box", box, len(self.cells))
-        share: FloatArray = np.ones(())
-        for ends, low, high in zip(self.edges, *query.ranges, strict=True):
-            overlap = np.minimum(ends[1:], high) - np.maximum(ends[:-1], low)
-            share = np.multiply.outer(share, np.clip(overlap / np.diff(ends), 0.0, 1.0))
-        part = share.ravel() if self.split is None else self.split.average(share)
-        cut = np.maximum(noisy_counts, 0.0) * part * (1 - part)
-        return RangeCount(float(np.sum(part * noisy_counts)), float(noise.of_sums(part)[0]), float(np.sqrt(np.sum(cut))))
+        """Return the noisy number of rows in a box; see ``Synopsis.count``."""
+        return count_range(self, box, noisy_counts, noise)
 
     def sample(self, chosen: IntArray, generator: np.random.Generator) -> FloatArray:
         """Return a place in each of the chosen cells, in the units of the input."""

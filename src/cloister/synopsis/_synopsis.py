@@ -179,7 +179,11 @@ class Synopsis(Points):
             count_noise=None if total is None else found.count_noise,
             stability=None if total is None else total.stability,
             cells=self.column_cells,
-            details={name: frame.distance_unit**2 * value for name, value in found.losses.items()},
+            details={
+                "n_rows": self.n_rows,
+                "n_rows_error": self.n_rows_error,
+                **{name: frame.distance_unit**2 * value for name, value in found.losses.items()},
+            },
             versions=self.versions or library_versions(),
             **about,
         )
