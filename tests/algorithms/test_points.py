@@ -114,7 +114,7 @@ def summarise(rows, n_points=48):
 def test_the_planted_number_is_chosen(n_groups, n_features, generator):
     middles = groups(generator, n_groups, n_features, each=1, spread=0.05).points
     rows = np.repeat(middles, 500, axis=0) + 0.05 * generator.normal(size=(500 * n_groups, n_features))
-    choice = compare_numbers(range(1, 13), summarise(rows), generator=generator)
+    choice = compare_numbers(range(1, 13), summarise(rows), corners=(), generator=generator)
     assert choice.best == choice.elbow == n_groups
     assert n_groups in choice.as_good
     assert str(choice).startswith(f"{n_groups} clusters")
@@ -123,13 +123,13 @@ def test_the_planted_number_is_chosen(n_groups, n_features, generator):
 def test_of_many_columns_the_scatter_hides_no_cluster(generator):
     middles = 0.1 * np.eye(40)[:6]  # seven standard deviations apart, with a scatter within clusters that is much larger
     rows = np.repeat(middles, 600, axis=0) + 0.02 * generator.normal(size=(3600, 40))
-    assert compare_numbers(range(1, 13), summarise(rows), generator=generator).best == 6
+    assert compare_numbers(range(1, 13), summarise(rows), corners=(), generator=generator).best == 6
 
 
 def test_nested_clusters_are_good_at_one_level_and_the_other_is_named(generator):
     middles = np.array([[-0.6, 0.0], [0.6, 0.0]])[:, None] + np.array([[0.0, 0.1], [0.08, -0.08], [-0.08, -0.08]])
     rows = np.repeat(middles.reshape(-1, 2), 600, axis=0) + 0.01 * generator.normal(size=(3600, 2))
-    choice = compare_numbers(range(1, 13), summarise(rows), generator=generator)
+    choice = compare_numbers(range(1, 13), summarise(rows), corners=(), generator=generator)
     assert choice.best in (2, 6)
     assert choice.best in choice.as_good
 
@@ -138,7 +138,7 @@ def test_nested_clusters_are_good_at_one_level_and_the_other_is_named(generator)
 @pytest.mark.parametrize("draw", [lambda g, size: g.uniform(-0.7, 0.7, size), lambda g, size: 0.2 * g.normal(size=size)])
 @pytest.mark.parametrize("n_features", [1, 2, 8])
 def test_rows_without_clusters_are_one(draw, n_features, generator):
-    choice = compare_numbers(range(1, 13), summarise(draw(generator, (6000, n_features))), generator=generator)
+    choice = compare_numbers(range(1, 13), summarise(draw(generator, (6000, n_features))), corners=(), generator=generator)
     assert choice.best == 1
     assert choice.as_good == (1,)
     assert str(choice).startswith("1 cluster:")
@@ -146,7 +146,7 @@ def test_rows_without_clusters_are_one(draw, n_features, generator):
 
 def test_rows_in_one_place_are_one_cluster(generator):
     found = points_of(np.zeros((5, 2)), [1000.0, 2.0, -3.0, 1.0, 0.0], sigma=4.0)
-    assert compare_numbers(range(1, 5), found, generator=generator).best == 1
+    assert compare_numbers(range(1, 5), found, corners=(), generator=generator).best == 1
 
 
 def test_a_tree_joins_light_points_first():
