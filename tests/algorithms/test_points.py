@@ -126,6 +126,30 @@ def test_of_many_columns_the_scatter_hides_no_cluster(generator):
     assert compare_numbers(range(1, 13), summarise(rows), corners=(), generator=generator).best == 6
 
 
+def test_noise_of_places_in_many_columns_hides_no_cluster(generator):
+    """It is known how large it is, so it is no part of the held-out loss."""
+    middles, noise = 0.3 * np.eye(200)[:8], 0.015
+    places = np.repeat(middles, 5, axis=0) + noise * generator.normal(size=(40, 200))
+    found = points_of(places, np.full(40, 300.0), sigma=5.0, errors=noise, variance=0.02**2)
+    choice = compare_numbers(range(1, 13), found, corners=(), generator=generator)
+    assert choice.best == 8
+    inside = choice.held_out[7] - found.scatter
+    assert inside < 200 * noise**2
+
+
+def test_independent_columns_are_one_cluster_and_those_that_go_together_are_not(generator):
+    apart = (generator.random((6000, 6)) < 0.5).astype(float)
+    together = np.repeat((generator.random((6000, 2)) < 0.5).astype(float), 3, axis=1)
+    corners = [np.array([[-0.5], [0.5]])] * 6
+    found = [
+        compare_numbers(
+            range(1, 13), summarise(rows + 1e-6 * generator.normal(size=rows.shape)), corners=corners, generator=generator
+        )
+        for rows in (apart - 0.5, together - 0.5)
+    ]
+    assert [choice.best for choice in found] == [1, 4]
+
+
 def test_nested_clusters_are_good_at_one_level_and_the_other_is_named(generator):
     middles = np.array([[-0.6, 0.0], [0.6, 0.0]])[:, None] + np.array([[0.0, 0.1], [0.08, -0.08], [-0.08, -0.08]])
     rows = np.repeat(middles.reshape(-1, 2), 600, axis=0) + 0.01 * generator.normal(size=(3600, 2))

@@ -198,7 +198,8 @@ def _columns(points: NoisyPoints, corners: Sequence[FloatArray]) -> list[_Column
     variances = np.average((points.points - means) ** 2 + points.variances, axis=0, weights=weights)
     for ends in corners:
         own = slice(start, start := start + ends.shape[1])
-        parts = np.maximum(1 / len(ends) + ends @ np.linalg.pinv(ends.T @ ends) @ means[own], LEAST_PART)
+        parts = np.linalg.pinv(np.column_stack([ends, np.ones(len(ends))]).T) @ np.append(means[own], 1.0)
+        parts = np.maximum(parts, LEAST_PART)
         parts /= parts.sum()
         widest = float(parts @ np.sum((ends - parts @ ends) ** 2, axis=1))
         columns.append(_Column(own, ends, parts, float(np.clip(variances[own].sum() / widest, LEAST_PART, 1 - LEAST_PART))))

@@ -19,7 +19,8 @@ from cloister.columns import FloatArray
 
 GAP = 2.1  # standard deviations between a centre and the border: 2.5 of two normal clusters that lie 5 apart
 SPARSE = 3.0  # times: a cluster so much less dense than another, with no gap between them, is the other's surroundings
-RESTARTS = 10
+SEEN = 4.0  # standard deviations of its count: a lighter cluster may be noise
+RESTARTS = 3
 
 
 def count_separate(
@@ -33,10 +34,16 @@ def count_separate(
     centers = points.cut(n_clusters, generator=generator, restarts=RESTARTS)
     owner = nearest_of(points.points, centers)
     mass, clusters = np.maximum(points.weights, 1e-300), [np.flatnonzero(owner == one) for one in np.unique(owner)]
+    clusters = [one for one in clusters if mass[one].sum() > SEEN * np.linalg.norm(points.count_errors[one])]
+    if not clusters:
+        return 1
     parts, weights = [points.select(one) for one in clusters], [mass[one] for one in clusters]
     shares = [weight / weight.sum() for weight in weights]
     means = [share @ part.points for share, part in zip(shares, parts, strict=True)]
     noise = [float(np.sum((share * part.errors) ** 2)) for share, part in zip(shares, parts, strict=True)]
+    most = points.points.shape[1] + math.sqrt(
+        8 * points.points.shape[1]
+    )  # of a chi-square variable, by two standard deviations
     linked, absorbed = np.eye(len(parts), dtype=bool), []
     for one, other in combinations(range(len(parts)), 2):
         line = means[other] - means[one]
@@ -44,7 +51,7 @@ def count_separate(
             line[max(binary, key=lambda own: float(np.sum(line[own] ** 2)))] = 0.0
         length = max(float(np.linalg.norm(line)), 1e-300)
         spreads = {each: _spread(parts[each], shares[each], line / length) for each in (one, other)}
-        apart = math.sqrt(max(length**2 - len(line) * (noise[one] + noise[other]), 0.0))
+        apart = math.sqrt(max(length**2 - most * (noise[one] + noise[other]), 0.0))
         if apart / 2 >= GAP * max(spreads.values()):
             continue
         dense, sparse = sorted((one, other), key=lambda each: -float(weights[each].sum()) / spreads[each])
@@ -57,7 +64,6 @@ def count_separate(
 
 
 def _spread(points: NoisyPoints, shares: FloatArray, direction: FloatArray) -> float:
-    """Return the standard deviation of the rows along a direction, less what the noise of the points adds."""
+    """Return the standard deviation of the rows along a direction, with the noise of the points, which may hide a gap."""
     offsets = (points.points - shares @ points.points) @ direction
-    variances = offsets**2 - points.errors**2 + points.variances @ direction**2
-    return math.sqrt(max(float(shares @ variances), 1e-300))
+    return math.sqrt(max(float(shares @ (offsets**2 + points.variances @ direction**2)), 1e-300))

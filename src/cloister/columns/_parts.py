@@ -48,7 +48,8 @@ class Part(ABC):
     @property
     def corners(self) -> FloatArray:
         """The coordinates of places between which all values lie: of a number its ends, of a category its levels."""
-        return self.size * np.concatenate([-np.eye(self.dimension), np.eye(self.dimension)])
+        ends = math.sqrt(self.dimension) * self.size * np.eye(self.dimension)
+        return np.concatenate([-ends, ends])
 
     @abstractmethod
     def place(self, values: FloatArray, out: FloatArray) -> npt.NDArray[np.bool_]:
