@@ -114,7 +114,7 @@ def summarise(rows, n_points=48):
 def test_the_planted_number_is_chosen(n_groups, n_features, generator):
     middles = groups(generator, n_groups, n_features, each=1, spread=0.05).points
     rows = np.repeat(middles, 500, axis=0) + 0.05 * generator.normal(size=(500 * n_groups, n_features))
-    choice = compare_numbers(range(1, 13), summarise(rows), generator=generator)
+    choice = compare_numbers(range(1, 13), summarise(rows), corners=(), generator=generator)
     assert choice.best == choice.elbow == n_groups
     assert n_groups in choice.as_good
     assert str(choice).startswith(f"{n_groups} clusters")
@@ -123,13 +123,37 @@ def test_the_planted_number_is_chosen(n_groups, n_features, generator):
 def test_of_many_columns_the_scatter_hides_no_cluster(generator):
     middles = 0.1 * np.eye(40)[:6]  # seven standard deviations apart, with a scatter within clusters that is much larger
     rows = np.repeat(middles, 600, axis=0) + 0.02 * generator.normal(size=(3600, 40))
-    assert compare_numbers(range(1, 13), summarise(rows), generator=generator).best == 6
+    assert compare_numbers(range(1, 13), summarise(rows), corners=(), generator=generator).best == 6
+
+
+def test_noise_of_places_in_many_columns_hides_no_cluster(generator):
+    """It is known how large it is, so it is no part of the held-out loss."""
+    middles, noise = 0.3 * np.eye(200)[:8], 0.015
+    places = np.repeat(middles, 5, axis=0) + noise * generator.normal(size=(40, 200))
+    found = points_of(places, np.full(40, 300.0), sigma=5.0, errors=noise, variance=0.02**2)
+    choice = compare_numbers(range(1, 13), found, corners=(), generator=generator)
+    assert choice.best == 8
+    inside = choice.held_out[7] - found.scatter
+    assert inside < 200 * noise**2
+
+
+def test_independent_columns_are_one_cluster_and_those_that_go_together_are_not(generator):
+    apart = (generator.random((6000, 6)) < 0.5).astype(float)
+    together = np.repeat((generator.random((6000, 2)) < 0.5).astype(float), 3, axis=1)
+    corners = [np.array([[-0.5], [0.5]])] * 6
+    found = [
+        compare_numbers(
+            range(1, 13), summarise(rows + 1e-6 * generator.normal(size=rows.shape)), corners=corners, generator=generator
+        )
+        for rows in (apart - 0.5, together - 0.5)
+    ]
+    assert [choice.best for choice in found] == [1, 4]
 
 
 def test_nested_clusters_are_good_at_one_level_and_the_other_is_named(generator):
     middles = np.array([[-0.6, 0.0], [0.6, 0.0]])[:, None] + np.array([[0.0, 0.1], [0.08, -0.08], [-0.08, -0.08]])
     rows = np.repeat(middles.reshape(-1, 2), 600, axis=0) + 0.01 * generator.normal(size=(3600, 2))
-    choice = compare_numbers(range(1, 13), summarise(rows), generator=generator)
+    choice = compare_numbers(range(1, 13), summarise(rows), corners=(), generator=generator)
     assert choice.best in (2, 6)
     assert choice.best in choice.as_good
 
@@ -138,7 +162,7 @@ def test_nested_clusters_are_good_at_one_level_and_the_other_is_named(generator)
 @pytest.mark.parametrize("draw", [lambda g, size: g.uniform(-0.7, 0.7, size), lambda g, size: 0.2 * g.normal(size=size)])
 @pytest.mark.parametrize("n_features", [1, 2, 8])
 def test_rows_without_clusters_are_one(draw, n_features, generator):
-    choice = compare_numbers(range(1, 13), summarise(draw(generator, (6000, n_features))), generator=generator)
+    choice = compare_numbers(range(1, 13), summarise(draw(generator, (6000, n_features))), corners=(), generator=generator)
     assert choice.best == 1
     assert choice.as_good == (1,)
     assert str(choice).startswith("1 cluster:")
@@ -146,7 +170,7 @@ def test_rows_without_clusters_are_one(draw, n_features, generator):
 
 def test_rows_in_one_place_are_one_cluster(generator):
     found = points_of(np.zeros((5, 2)), [1000.0, 2.0, -3.0, 1.0, 0.0], sigma=4.0)
-    assert compare_numbers(range(1, 5), found, generator=generator).best == 1
+    assert compare_numbers(range(1, 5), found, corners=(), generator=generator).best == 1
 
 
 def test_a_tree_joins_light_points_first():

@@ -6,6 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from benchmarks._harness import Report
+from benchmarks.choose_k_tables import Table
 
 from benchmarks import choose_k
 
@@ -38,19 +39,23 @@ def test_pieces_are_told_from_clusters_that_stay_whole():
 
 @pytest.mark.slow
 def test_it_prints_tables_and_bars(capsys, monkeypatch):
-    monkeypatch.setattr(choose_k, "WITHOUT", {"flat": lambda generator: generator.uniform(size=(5_000, 2))})
+    flat = {"flat": lambda generator: Table(generator.uniform(size=(5_000, 2)), (0, 1), 1)}
+    monkeypatch.setattr(choose_k, "WITHOUT", flat)
+    monkeypatch.setattr(choose_k, "HARD", flat)
     monkeypatch.setattr(choose_k, "YARDSTICK_NUMBERS", range(2, 4))
     code = choose_k.main(["--tables", "2", "--seeds", "0", "--yardstick"])
     printed = capsys.readouterr().out
     assert code == int("MISS" in printed)
-    assert printed.count("\n| 0 | ") == 3
-    parts = ("planted k found by PointSynopsis, part of 2 tables", "pieces, k one too large", "| 0 | flat | ")
+    assert printed.count("\n| 0 | ") == 4
+    parts = ("planted k found by PointSynopsis, part of 2 tables", "pieces, k one too large", "| 0 | flat | 1 | ")
     assert all(part in printed for part in (*parts, choose_k.YARDSTICK))
 
 
-def test_clusters_that_are_claimed_where_there_are_none_are_a_miss(monkeypatch):
+def test_a_number_that_is_too_far_off_is_a_miss(monkeypatch):
     choice = SimpleNamespace(best=3, as_good=(3, 4))
     monkeypatch.setattr(choose_k, "_choose", lambda *_: (None, {"PointSynopsis": choice, 'KMeans("auto")': choice}))
-    assert all(choose_k._tables_without(Report("choose_k"), [0]))
+    for planted, off, near in [(1, 0, False), (1, 1, False), (2, 1, True), (3, 0, True)]:
+        makers = {"made": lambda generator, k=planted: Table(None, None, k)}
+        assert choose_k._other_tables(Report("choose_k"), [0], makers, off=off) == [near] * 2
     assert choose_k._words(3, (3, 4), 1) == "**3** (4)"
     assert choose_k._words(3, (), 3) == "3"

@@ -2,12 +2,25 @@
 """Tables that benchmarks generate: the same for the same seed, and what they are called."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from benchmarks._generate import clusters_in_a_public_box
 from benchmarks._papers import wcss_printed
 from scipy.spatial.distance import pdist
 
-from benchmarks import adaptive, choose_k, errors, every_k, families, fit_speed, grid_data, privacy_unit, tables, unseen
+from benchmarks import (
+    adaptive,
+    choose_k,
+    choose_k_tables,
+    errors,
+    every_k,
+    families,
+    fit_speed,
+    grid_data,
+    privacy_unit,
+    tables,
+    unseen,
+)
 
 
 def of_errors(name):
@@ -31,10 +44,11 @@ def of_every_k(name):
     return made
 
 
-def without_clusters(name):
-    made = choose_k.WITHOUT[name](np.random.default_rng(0))
-    assert len(made) >= 10_000, "which the page says"
-    return made
+def of_choose_k(name):
+    made = {**choose_k_tables.WITHOUT, **choose_k_tables.HARD}[name](np.random.default_rng(0))
+    assert len(made.rows) >= 10_000, "which the page says"
+    assert (made.n_clusters == 1) == (name in choose_k_tables.WITHOUT)
+    return made.rows if isinstance(made.rows, np.ndarray) else pd.get_dummies(made.rows).to_numpy(dtype=float)
 
 
 def of_fit_speed(size):
@@ -44,7 +58,12 @@ def of_fit_speed(size):
     return made.rows
 
 
-MADE = {of_errors: errors.ALL, of_unseen: unseen.TABLES, of_every_k: every_k.GENERATED, without_clusters: choose_k.WITHOUT}
+MADE = {
+    of_errors: errors.ALL,
+    of_unseen: unseen.TABLES,
+    of_every_k: every_k.GENERATED,
+    of_choose_k: [*choose_k_tables.WITHOUT, *choose_k_tables.HARD],
+}
 MADE[of_fit_speed] = [(3000, 4, 3)]
 
 

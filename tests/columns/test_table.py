@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.optimize import nnls
 
-from cloister import Box
+from cloister import Ball, Box
 from cloister.columns import (
     Category,
     Cyclic,
@@ -352,6 +353,22 @@ def test_parts_are_centred_and_as_large_as_they_say(part, generator):
     assert lengths.max() == pytest.approx(part.radius)
     far = part.to_coordinates(part.from_coordinates(100 * generator.normal(size=(300, part.dimension))))
     assert np.linalg.norm(far, axis=1).max() <= part.radius * (1 + 1e-9)
+
+
+def test_values_are_mixtures_of_the_corners_of_their_column(generator):
+    box = Box([0, -5], [1, 5])
+    tables = [(frame, raw_rows(frame.domain, generator, 20)) for frame in frames()]
+    tables += [(box.frame(scaling=scaling), generator.uniform(-9, 9, (20, 2))) for scaling in ("bounds", "none")]
+    for frame, raw in tables:
+        rows, start = frame.clean(raw), 0
+        for ends in frame.corners:
+            scale = np.abs(ends).max()
+            for row in rows[:, start : start + ends.shape[1]]:
+                mixed = np.vstack([ends.T / scale, np.ones(len(ends))]), np.append(row / scale, 1.0)
+                assert nnls(*mixed)[1] < 1e-6
+            start += ends.shape[1]
+        assert start == frame.n_features
+    assert Ball(1.0, [0, 0]).frame().corners == ()
 
 
 @pytest.mark.parametrize("part", [one for one in PARTS if not isinstance(one, Apart)], ids=lambda one: type(one).__name__)

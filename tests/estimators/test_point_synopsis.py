@@ -25,6 +25,7 @@ from cloister import (
     PureDP,
     Release,
     Synopsis,
+    load_synopsis,
 )
 from cloister.exceptions import ParameterError
 
@@ -80,6 +81,39 @@ def test_the_number_of_clusters_is_found_and_so_is_that_there_are_none(synopsis,
     assert choice.n_clusters == tuple(range(1, 31))
     even = PointSynopsis(epsilon=2.0, bounds=(0, 1), random_state=1).fit(generator.uniform(size=(6000, 3))).synopsis_
     assert even.choose_k(random_state=0).best == 1
+
+
+def test_one_synopsis_has_one_answer(rows, synopsis, tmp_path):
+    best = synopsis.choose_k()
+    synopsis.save(tmp_path / "synopsis.json", allow_seeded=True)
+    for again in (synopsis, load_synopsis(tmp_path / "synopsis.json")):
+        assert np.array_equal(again.choose_k().held_out, best.held_out)
+        assert again.choose_k().to_dict()["best"] == best.best
+    model = KMeans("auto", epsilon=0.5, bounds=(-12, 12), random_state=4).fit(rows)
+    assert np.array_equal(model.choice_.held_out, model.synopsis_.choose_k().held_out)
+    assert model.n_clusters_ == model.choice_.best
+
+
+def test_where_there_is_one_cluster_it_says_that_any_other_number_is_free(generator):
+    even = PointSynopsis(epsilon=2.0, bounds=(0, 1), random_state=1).fit(generator.uniform(size=(3000, 2))).synopsis_
+    assert "A cut at any other k costs nothing: synopsis.cut(k)" in str(even.choose_k())
+
+
+@pytest.mark.parametrize("kind", ["triangle", "exponential", "arcsine", "yes and no", "flags"])
+def test_shapes_that_are_no_box_have_no_clusters(kind, generator):
+    bounds = (-0.1, 1.1)
+    if kind == "triangle":
+        made = generator.dirichlet(np.ones(3), 12_000)[:, :2]
+    elif kind == "exponential":
+        made, bounds = generator.exponential(size=(12_000, 5)), (0, 12)
+    elif kind == "arcsine":
+        made = generator.beta(0.5, 0.5, (12_000, 2))
+    else:
+        made = (generator.random((12_000, 8)) < generator.uniform(0.3, 0.7, 8)).astype(float)
+    if kind == "flags":
+        made = pd.DataFrame(made.astype(bool), columns=list("abcdefgh"))
+        bounds = dict.fromkeys("abcdefgh", Flag())
+    assert PointSynopsis(epsilon=2.0, bounds=bounds, random_state=1).fit(made).synopsis_.choose_k().best == 1
 
 
 def test_loss_and_silhouette_are_those_of_the_rows(synopsis, rows):

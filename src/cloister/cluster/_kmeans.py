@@ -107,7 +107,7 @@ class KMeans(PrivateClusterer):
         if not self._chooses:
             return outcome.centers
         points = points_of(outcome, ready.frame, max_clusters=self.max_clusters)
-        best = points.choose_k(random_state=outcome.seed).best
+        best = points.choose_k().best
         centers = points.solve(best, n_init=self.n_init, random_state=outcome.seed).centers
         return ready.frame.clip_unit(centers)
 
@@ -119,7 +119,7 @@ class KMeans(PrivateClusterer):
         if self._chooses:
             points, seed = points_of(fit.outcome, fit.frame, max_clusters=self.max_clusters), fit.outcome.seed
             self.synopsis_ = self._synopsis(points, fit)
-            self.choice_ = self.synopsis_.choose_k(random_state=seed)
+            self.choice_ = self.synopsis_.choose_k()
             release = self.synopsis_.cut(self.choice_.best, n_init=self.n_init, random_state=seed)
             details = {**release.details, "choice": self.choice_.to_dict()}
             release = replace(release, parameters=self._public_parameters(), details=details, profiles=fit.profiles)

@@ -64,6 +64,12 @@ class Frame:
         half = self.half_widths
         return np.full(self.n_features, self.distance_unit) if half is None else half * self.distance_unit
 
+    @property
+    def corners(self) -> tuple[FloatArray, ...]:
+        """For each column the places, in the unit ball's coordinates, between which its values lie; none of a ball."""
+        half = self.half_widths
+        return () if half is None else tuple(np.array([[-one], [one]]) for one in half)
+
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Frame) or self.domain.to_dict() != other.domain.to_dict():
             return False
@@ -212,6 +218,10 @@ class ColumnFrame(Frame):
         if not all(part.is_interval for part in self.parts):
             return None
         return np.array([part.size for part in self.parts]) / self.distance_unit
+
+    @property
+    def corners(self) -> tuple[FloatArray, ...]:
+        return tuple(part.corners / self.distance_unit for part in self.parts)
 
     @cached_property
     def _cuts(self) -> tuple[tuple[Part, slice, slice], ...]:

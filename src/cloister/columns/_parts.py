@@ -45,6 +45,12 @@ class Part(ABC):
         """Coordinates in which distances are taken."""
         return len(self.center)
 
+    @property
+    def corners(self) -> FloatArray:
+        """The coordinates of places between which all values lie: of a number its ends, of a category its levels."""
+        ends = math.sqrt(self.dimension) * self.size * np.eye(self.dimension)
+        return np.concatenate([-ends, ends])
+
     @abstractmethod
     def place(self, values: FloatArray, out: FloatArray) -> npt.NDArray[np.bool_]:
         """Write the coordinates of raw values to `out`, and return which of them are missing and not yet placed."""
@@ -160,6 +166,12 @@ class Apart(Part):
         return 2 / math.sqrt(3) * self.size
 
     @property
+    def corners(self) -> FloatArray:
+        inner = self.inner.corners
+        there = np.column_stack([inner, np.full(len(inner), -self.size / math.sqrt(3))])
+        return np.vstack([there, np.append(np.zeros(inner.shape[1]), 2 * self.size / math.sqrt(3))])
+
+    @property
     def center(self) -> FloatArray:
         """The middle of the part, a third missing."""
         return np.array([*self.inner.center, 1 / 3])
@@ -231,7 +243,7 @@ class Simplex(Part):
         return self.n_levels - 1
 
     @cached_property
-    def _corners(self) -> FloatArray:
+    def corners(self) -> FloatArray:  # type: ignore[override]
         """Where the levels lie: the unit vectors of as many dimensions as levels, seen in the plane that they span.
 
         The rows of a Helmert matrix are an orthonormal basis of that plane.
@@ -241,21 +253,21 @@ class Simplex(Part):
     def place(self, values: FloatArray, out: FloatArray) -> npt.NDArray[np.bool_]:
         known = np.isfinite(values) & (values >= 0) & (values < self.n_levels - self.own)
         levels = np.where(known, values, self.n_levels - 1).astype(np.int64)
-        np.take(self._corners, levels, axis=0, out=out)
+        np.take(self.corners, levels, axis=0, out=out)
         return np.zeros(len(values), dtype=bool) if self.own else ~known
 
     def to_coordinates(self, published: FloatArray) -> FloatArray:
-        return np.asarray(published @ self._corners)
+        return np.asarray(published @ self.corners)
 
     def from_coordinates(self, points: FloatArray) -> FloatArray:
         """Return coordinates as shares of the levels: none negative, one in all."""
-        return project_to_simplex(1 / self.n_levels + points @ self._corners.T / (2 * self.size**2))
+        return project_to_simplex(1 / self.n_levels + points @ self.corners.T / (2 * self.size**2))
 
     def errors(self, errors: FloatArray, points: FloatArray | None = None) -> FloatArray:
-        return np.sqrt(errors**2 @ (self._corners.T / (2 * self.size**2)) ** 2)
+        return np.sqrt(errors**2 @ (self.corners.T / (2 * self.size**2)) ** 2)
 
     def draw(self, generator: np.random.Generator, count: int) -> FloatArray:
-        return np.asarray(self._corners[generator.integers(self.n_levels, size=count)])
+        return np.asarray(self.corners[generator.integers(self.n_levels, size=count)])
 
 
 def project_to_simplex(shares: FloatArray) -> FloatArray:
