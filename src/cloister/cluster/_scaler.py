@@ -100,7 +100,7 @@ class PrivateScaler(  # type: ignore[call-arg]
     def _run(self, ask: Ask, plan: Any, frame: Frame, *, n_rows: float, generator: np.random.Generator) -> None:
         """Ask nothing: the preliminary questions have found everything."""
 
-    def _bounds_share(self) -> float:
+    def _bounds_share(self) -> float | None:
         finds = self._max_rows() is None and (self.privacy_unit is not None or self._ids is not None)
         return RANGES_SHARE - (SIZES_SHARE if finds else 0.0)
 
