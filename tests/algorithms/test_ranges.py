@@ -59,6 +59,8 @@ def check(found, known):
     for one in found.values():
         assert -math.inf < one.low < one.high < math.inf
         assert 0 < one.spread < math.inf
+    for index, pair in known.items():
+        assert pair is None or max(found[index].low, pair[0]) < min(found[index].high, pair[1])
     bounds = {index: (found[index].low, found[index].high) for index, pair in known.items() if pair is None}
     domain = Table(tuple(Number("private") if pair is None else Number(*pair) for pair in known.values()))
     spreads = np.array([found[index].spread for index in known])

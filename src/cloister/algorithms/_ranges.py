@@ -4,11 +4,11 @@
 First a histogram of magnitudes finds between which powers of two the values of each column lie. Then a histogram of equal
 intervals looks inside, again and again for the columns whose values still lie in a small part of it: far from zero, or in
 bounds that are far too wide. What comes out are quantiles, not extremes: a few rows far out are left outside. Rows are reached
-through ``ask`` alone, and no answer can make it fail: a column in which nothing is distinguishable from noise is said to be unseen.
+through ``ask`` alone, and no answer can make it fail: a column in which nothing is distinguishable from noise is unseen.
 
-The spread of a column in known bounds is that of all rows, as far as the noise shows them. Where it shows none outside a small
-part of the bounds, that part takes their place: rows that the noise hides are moved to its ends, so that a few of them cannot
-lie a million standard deviations from the others.
+The spread of a column in known bounds is that of all rows, as far as the noise shows them. Where it shows none outside a
+small part of the bounds, that part takes their place: rows that the noise hides are moved to its ends, so that a few of them
+cannot lie a million standard deviations from the others.
 """
 
 import math
@@ -53,7 +53,7 @@ class Found:
     sign: int = 0  # that all powers of two have which stand out; 0 for both
     within: tuple[float, float] = (math.inf, -math.inf)  # in the outermost powers of two that stand out: bounds hold it
     coarse: "Found | None" = None  # what the look before said, should this one say less
-    known: bool = False  # whether bounds were known
+    known: tuple[float, float] | None = None  # bounds, to which rows outside are moved
     narrowed: bool = False  # whether nothing was seen outside a small part of known bounds
 
 
@@ -84,13 +84,26 @@ def find_ranges(
         resolved = set()
         for index, counts in zip(open_columns, np.clip(answer.value, -LARGEST_COUNT, LARGEST_COUNT), strict=True):
             total = float(counts[:-1].sum()) if n_rows is None else n_rows - max(float(counts[-1]), 0.0)
-            whole = found[index].known and found[index].coarse is None
-            ends = _where(answer, counts[:-1], total=total, whole=whole, total_is_known=n_rows is not None)
-            found[index], fine = _look_closer(found[index], counts[:-1], ends)
+            whole = found[index].known is not None and found[index].coarse is None
+            inside = _with_moved(found[index], counts[:-1])
+            ends = _where(answer, inside, total=total, whole=whole, total_is_known=n_rows is not None)
+            found[index], fine = _look_closer(found[index], inside, ends)
             if fine:
                 resolved.add(index)
         open_columns = tuple(index for index in open_columns if index not in resolved)
     return found
+
+
+def _with_moved(before: Found, counts: FloatArray) -> FloatArray:
+    """Return counts in which rows outside of known bounds lie at the nearer end, as they will."""
+    if before.known is None:
+        return counts
+    counts = counts.copy()
+    for outside, end, at_end in ((0, 1, before.low <= before.known[0]), (-1, -2, before.high >= before.known[1])):
+        if at_end:
+            counts[end] += counts[outside]
+            counts[outside] = 0.0
+    return counts
 
 
 def _threshold(answer: Answer, chance: float) -> float:
@@ -109,8 +122,8 @@ class _Ends:
 def _where(answer: Answer, counts: FloatArray, *, total: float, whole: bool, total_is_known: bool) -> _Ends | None:
     """Return the first and the last interval in which the values of a column lie, if any stand out.
 
-    Where few intervals hold nearly all rows, none is added that noise may have made. Later, in doubt, more are added. If `whole`
-    is set none may be left outside, so that all intervals are returned where some are.
+    Where few intervals hold nearly all rows, none is added that noise may have made. Later, in doubt, more are added. If
+    `whole` is set none may be left outside, so that all intervals are returned where some are.
     """
     spare = 0.0 if whole else 2 * UNSEEN * max(total, 0.0)
 
@@ -171,7 +184,7 @@ def _with_next_powers(counts: FloatArray, ends: tuple[int, int], *, noise: float
 
 def _of_known(low: float, high: float) -> Found:
     """Return known bounds, whose values may be spread evenly."""
-    return Found(low, high, (high - low) * UNIFORM, seen=True, known=True)
+    return Found(low, high, (high - low) * UNIFORM, seen=True, known=(low, high))
 
 
 def _of_magnitude(counts: FloatArray, ends: tuple[int, int] | None, *, noise: float) -> Found:
@@ -206,12 +219,15 @@ def _look_closer(before: Found, counts: FloatArray, ends: _Ends | None) -> tuple
     middle = edges[first : last + 1] + width / 2
     mean = float(mass @ middle) / float(mass.sum())
     spread = math.sqrt(float(mass @ (middle - mean) ** 2) / float(mass.sum()) + width**2 / 12)
-    before = replace(before, narrowed=before.narrowed or (ends.narrow and before.known))
+    before = replace(before, narrowed=before.narrowed or (ends.narrow and before.known is not None))
     settled = _settle(before, low, high, mean=mean, spread=spread)
     if not ends.narrow or high - low <= _smallest(low, high):
         return settled, True
     nothing = (math.inf, -math.inf)  # a column far from zero: its power of two says too little
-    closer = replace(before, low=low - AROUND * width, high=high + AROUND * width, spread=spread, within=nothing)
+    low, high = low - AROUND * width, high + AROUND * width
+    if before.known is not None:
+        low, high = max(low, before.known[0]), min(high, before.known[1])
+    closer = replace(before, low=low, high=high, spread=spread, within=nothing)
     return replace(closer, coarse=settled), False
 
 

@@ -47,7 +47,7 @@ from cloister.data import LocalRows, Rows, open_rows
 from cloister.exceptions import BoundsError, DataError, ParameterError, PrivacyWarning, warn
 from cloister.privacy import PROCESS, SAME, Entropy, Guarantee, Ledger, Query, Receipt, StepRecord, as_guarantee
 from cloister.questions import Ask, RowCount
-from cloister.release import Profiles, library_versions
+from cloister.release import Caution, Profiles, library_versions
 from cloister.text import plain_text
 from cloister.vault import Vault
 
@@ -135,6 +135,9 @@ class PrivateEstimator(NotebookPage, PersonParameters, BaseEstimator):  # type: 
         Guarantee and events.
     n_features_in_ : int
         Columns.
+    warnings_ : list of Caution
+        What to know before believing the result, each with its remedy: columns whose values are missing, none of the declared
+        levels or outside their bounds, clusters made of noise. Nothing is printed by `fit`.
     """
 
     n_clusters: Any = field(default=8, kw_only=False)
@@ -403,13 +406,21 @@ class PrivateEstimator(NotebookPage, PersonParameters, BaseEstimator):  # type: 
         shown = ", ".join(plain_text(one) for one in names[:SHOWN_NAMES])
         more = f" and {len(names) - SHOWN_NAMES} more" if len(names) > SHOWN_NAMES else ""
         raise BoundsError(
-            f"{self._where('bounds')}: expected values that stand out from the noise, found none in {shown}{more}. Declare bounds "
-            "of these columns, leave them out, or pass more rows or a larger epsilon or bounds_share. Only the search for bounds "
-            "was spent."
+            f"{self._where('bounds')}: expected values that stand out from the noise, found none in {shown}{more}. Declare "
+            "bounds of these columns, leave them out, or pass more rows or a larger epsilon or bounds_share. Only the search "
+            "for bounds was spent."
         )
 
     def _new_progress(self) -> Progress:
         return Progress(self._owner, enabled=self.progress)
+
+    @property
+    def warnings_(self) -> list[Caution]:
+        """What to know before believing a fit, each with its remedy; from noisy answers that are paid for."""
+        published = getattr(self, "release_", None) or getattr(self, "synopsis_", None)
+        if published is None:
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute 'warnings_'")
+        return list(published.warnings)
 
     # -- parameters -------------------------------------------------------------------------------------------------------
 

@@ -18,6 +18,7 @@ from cloister.columns import Box, FloatArray, Frame
 from cloister.data import ScaledRows
 from cloister.exceptions import DataError, without_sizes
 from cloister.questions import Ask
+from cloister.release import Caution, cell_cautions
 
 RANGES_SHARE = 0.94  # of the budget; the rest is for the number of rows and for missing values
 
@@ -82,13 +83,18 @@ class PrivateScaler(  # type: ignore[call-arg]
     bounds_share: float = field(default=RANGES_SHARE, init=False)
 
     def _store(self, fit: PrivateFit) -> None:
-        self._frame = fit.frame
+        self._frame, self._cells = fit.frame, fit.cells
         self.domain_ = fit.frame.domain
         self.privacy_receipt_ = fit.receipt
         self.bounds_ = Box(-fit.frame.reach, fit.frame.reach)
         self._n_features_out = fit.frame.n_features
         if fit.frame.half_widths is not None:
             self.center_, self.scale_ = fit.frame.center, fit.frame.scale / fit.frame.distance_unit
+
+    @property
+    def warnings_(self) -> list[Caution]:
+        """What to know before using what was found, each with its remedy."""
+        return list(cell_cautions(self.domain_, getattr(self, "feature_names_in_", None), self._cells))
 
     def _request(self) -> Request:
         validate.one_of(self._where("scaling"), self.scaling, ("bounds", "spread"))

@@ -27,8 +27,9 @@ from cloister.columns._parts import Part
 class Table:
     """Public columns, each with its own interval or levels, and the map from them to the unit ball.
 
-    `found` is ``"noise"`` for a column whose bounds were found with noise, and empty for declared bounds. `spreads` are standard deviations found with noise, by which ``scaling="spread"``
-    divides numbers and dates; NaN for categories and flags, whose width is what it is.
+    `found` is ``"noise"`` for a column whose bounds were found with noise, and empty for declared bounds. `spreads` are
+    standard deviations found with noise, by which ``scaling="spread"`` divides numbers and dates; NaN for categories and flags,
+    whose width is what it is.
 
     Notes
     -----
