@@ -407,8 +407,8 @@ class PrivateEstimator(NotebookPage, PersonParameters, BaseEstimator):  # type: 
         more = f" and {len(names) - SHOWN_NAMES} more" if len(names) > SHOWN_NAMES else ""
         raise BoundsError(
             f"{self._where('bounds')}: expected values that stand out from the noise, found none in {shown}{more}. Declare "
-            "bounds of these columns, leave them out, or pass more rows or a larger epsilon or bounds_share. Only the search "
-            "for bounds was spent."
+            "bounds of these columns, leave them out, or use more rows or a larger epsilon. At most the search for bounds was "
+            "spent."
         )
 
     def _new_progress(self) -> Progress:

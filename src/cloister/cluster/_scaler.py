@@ -83,7 +83,8 @@ class PrivateScaler(  # type: ignore[call-arg]
     bounds_share: float = field(default=RANGES_SHARE, init=False)
 
     def _store(self, fit: PrivateFit) -> None:
-        self._frame, self._cells = fit.frame, fit.cells
+        self._frame = fit.frame
+        self._cautions = list(cell_cautions(fit.frame.domain, fit.feature_names, fit.cells))
         self.domain_ = fit.frame.domain
         self.privacy_receipt_ = fit.receipt
         self.bounds_ = Box(-fit.frame.reach, fit.frame.reach)
@@ -94,7 +95,7 @@ class PrivateScaler(  # type: ignore[call-arg]
     @property
     def warnings_(self) -> list[Caution]:
         """What to know before using what was found, each with its remedy."""
-        return list(cell_cautions(self.domain_, getattr(self, "feature_names_in_", None), self._cells))
+        return self._cautions
 
     def _request(self) -> Request:
         validate.one_of(self._where("scaling"), self.scaling, ("bounds", "spread"))
