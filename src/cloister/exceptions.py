@@ -6,6 +6,7 @@
     CloisterError
     ├── ParameterError   (ValueError)    a parameter breaks its rule
     ├── DataError        (ValueError)    a table cannot be opened: file, column or type, never a row
+    ├── BoundsError      (ValueError)    noise hides between which numbers a column lies
     ├── ConversionError  (ValueError)    one privacy guarantee does not imply the other
     ├── ReleaseError     (ValueError)    a file cannot be read as a release, or may not be written
     ├── OutOfMemoryError (MemoryError)   the rows do not fit; by how much is not said
@@ -28,6 +29,7 @@ from typing import ParamSpec, TypeVar
 
 __all__ = [
     "AccuracyWarning",
+    "BoundsError",
     "BudgetExceeded",
     "CloisterError",
     "ConversionError",
@@ -54,6 +56,13 @@ class ParameterError(CloisterError, ValueError):
 
 class DataError(CloisterError, ValueError):
     """A table cannot be opened: the file, a column or a type is at fault, never a row."""
+
+
+class BoundsError(CloisterError, ValueError):
+    """No bounds of a column are distinguishable from noise; the search was paid for, the rest of the budget is kept.
+
+    Noisy answers decide it: what is raised says no more about rows than they do.
+    """
 
 
 class ConversionError(CloisterError, ValueError):

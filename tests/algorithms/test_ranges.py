@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tests.examples import examples
 
 from cloister.algorithms import N_LOOKS, find_ranges
-from cloister.algorithms._ranges import FALLBACK
+from cloister.algorithms._ranges import UNKNOWN
 from cloister.cluster import Request, plan_first
 from cloister.columns import Box, Neighbours, Number, Relation, Table
 from cloister.privacy import GDP, Entropy, PureDP
@@ -59,6 +59,8 @@ def check(found, known):
     for one in found.values():
         assert -math.inf < one.low < one.high < math.inf
         assert 0 < one.spread < math.inf
+    for index, pair in known.items():
+        assert pair is None or max(found[index].low, pair[0]) < min(found[index].high, pair[1])
     bounds = {index: (found[index].low, found[index].high) for index, pair in known.items() if pair is None}
     domain = Table(tuple(Number("private") if pair is None else Number(*pair) for pair in known.values()))
     spreads = np.array([found[index].spread for index in known])
@@ -100,7 +102,7 @@ def test_where_nothing_stands_out_the_stated_interval_is_used(guarantee, seed):
     for rows in (np.empty((0, 2)), np.full((N_ROWS, 2), math.nan), np.array([[3.0, 1e9]])):
         ask = noisy(rows, seed)
         found = find_ranges(ask, steps_for(known, guarantee), known)
-        assert [(one.low, one.high, one.seen) for one in found.values()] == [(*FALLBACK, False)] * 2
+        assert [(one.low, one.high, one.seen) for one in found.values()] == [(*UNKNOWN, False)] * 2
         assert len(ask.asked) == 1  # nothing is looked at closer
         check(found, known)
 
@@ -156,6 +158,30 @@ def test_constant_columns_and_columns_of_zeros_are_found(seed):
     for value, one in zip(rows[0], found.values(), strict=True):
         assert one.low <= value <= one.high
         assert one.high - one.low <= max(1e-4 * abs(value), 1e-4)
+
+
+@pytest.mark.parametrize("n_far", [100, 500])
+def test_small_clusters_far_away_are_kept(n_far, generator, seed):
+    """What noise does not hide stays inside: 2 % of the rows, far from the others, where the noise is 0.1 %."""
+    rows = np.concatenate([generator.normal(0, 1, N_ROWS - n_far), generator.normal(400, 1, n_far)])[:, None]
+    (found,) = find_ranges(noisy(rows, seed), steps_for({0: None}), {0: None}, n_rows=float(N_ROWS)).values()
+    cut_off = np.mean((rows < found.low) | (rows > found.high))
+    assert cut_off <= 0.025 if n_far == 100 else cut_off == 0
+
+
+@pytest.mark.parametrize("odd", [0.0, 0.002, 0.05])
+def test_the_spread_of_known_bounds_is_that_of_the_rows_inside(odd, generator, seed):
+    """No column has values a thousand spreads away: rows outside of what is looked at count, or the bounds are narrowed."""
+    values = np.where(generator.random(N_ROWS) < odd, generator.uniform(0, 1e6, N_ROWS), 5.0)
+    (found,) = find_ranges(
+        noisy(values[:, None], seed), steps_for({0: (0.0, 1e6)}), {0: (0.0, 1e6)}, n_rows=float(N_ROWS)
+    ).values()
+    low, high = (found.low, found.high) if found.narrowed else (0.0, 1e6)
+    assert found.narrowed or odd > 0
+    assert (high - low) / found.spread < 200
+    if odd == 0.05:
+        assert not found.narrowed
+        assert found.spread == pytest.approx(np.std(values), rel=0.3)
 
 
 def test_missing_values_do_not_matter(generator, seed):

@@ -42,7 +42,7 @@ MAKERS = {
         2, bounds={"age": COLUMNS["age"]}, describe=0.4, describe_columns=BEHIND, n_init=1, **options
     ),
     "GridSynopsis": lambda **options: GridSynopsis(2, bounds=PLAIN, rule=2, **options),
-    "PrivateScaler": lambda **options: PrivateScaler(bounds=COLUMNS, **options),
+    "PrivateScaler": lambda **options: PrivateScaler(bounds={**COLUMNS, "income": (0, 1e5)}, **options),
 }
 
 

@@ -40,6 +40,6 @@ def test_nothing_is_added_where_nothing_is_said(case, rows):
 
 def test_a_scaler_keeps_them_too():
     ledger = Ledger(epsilon=1.0, delta=1e-6)
-    receipt = PrivateScaler(ledger=ledger, **STATED).fit([[0.0], [1.0]]).privacy_receipt_
+    receipt = PrivateScaler(bounds=(0, 1), ledger=ledger, **STATED).fit([[0.0], [1.0]]).privacy_receipt_
     (account,) = ledger.summary()["accounts"]
     assert (receipt.dataset, receipt.purpose) == (account["dataset"], account["stated_purpose"]) == tuple(STATED.values())

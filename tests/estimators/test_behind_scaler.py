@@ -239,7 +239,7 @@ def test_rows_scaled_under_different_ids_are_not_joined(rows):
     def scaled(unit):
         table = {"x": rows[:, 0], "y": rows[:, 1], "patient": np.arange(len(rows)), "ward": np.arange(len(rows)) % 9}
         if unit:
-            options = {"bounds": {"x": "private", "y": "private"}, "privacy_unit": unit}
+            options = {"bounds": {"x": (-100, 100), "y": (-100, 100)}, "privacy_unit": unit}
             return PrivateScaler(epsilon=1.0, random_state=0, **options).fit_transform(pa.table(table))
         return PrivateScaler(epsilon=1.0, random_state=0).fit(rows, privacy_unit=table["patient"]).transform(rows)
 

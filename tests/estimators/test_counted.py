@@ -81,7 +81,7 @@ def test_the_second_fit_that_nobody_counts_warns(rows: np.ndarray) -> None:
 def test_of_every_kind(name: str, rows: np.ndarray) -> None:
     def fit() -> None:
         if name == "PrivateScaler":
-            PrivateScaler(0.5).fit(rows)
+            PrivateScaler(0.5, bounds=(-9, 9)).fit(rows)
             return
         Case(METHODS[name]).fit(rows, 2)
 
@@ -139,7 +139,7 @@ def test_what_is_counted_or_not_for_publication_is_silent(rows: np.ndarray) -> N
 
 
 def test_a_scaler_and_the_fit_behind_it_are_one(rows: np.ndarray) -> None:
-    scaler = PrivateScaler(0.5)
+    scaler = PrivateScaler(0.5, bounds=(-9, 9))
 
     def pipeline() -> None:
         make_pipeline(scaler, KMeans(2, n_init=1)).fit(rows)
@@ -152,7 +152,7 @@ def test_a_scaler_and_the_fit_behind_it_are_one(rows: np.ndarray) -> None:
 
 
 def test_a_fit_behind_a_scaler_that_was_seeded_or_paid_counts_itself(rows: np.ndarray) -> None:
-    for scaler in (PrivateScaler(0.5, random_state=0), PrivateScaler(0.5, ledger=Ledger(GDP(9.0)))):
+    for scaler in (PrivateScaler(0.5, bounds=(-9, 9), random_state=0), PrivateScaler(0.5, bounds=(-9, 9), ledger=Ledger(GDP(9.0)))):
         PROCESS._uncounted = 1
         assert said(lambda scaler=scaler: make_pipeline(scaler, KMeans(2, n_init=1)).fit(rows)) == ["2nd"]
 
@@ -171,7 +171,7 @@ def test_a_default_ledger_counts_every_fit_that_has_none_of_its_own(rows: np.nda
     def fits() -> None:
         quick(random_state=0).fit(rows)
         GridSynopsis(epsilon=0.5, delta=0.0, bounds=(-1, 1)).fit(rows)
-        make_pipeline(PrivateScaler(0.5), KMeans(2, n_init=1)).fit(rows)
+        make_pipeline(PrivateScaler(0.5, bounds=(-9, 9)), KMeans(2, n_init=1)).fit(rows)
         quick(ledger=own).fit(rows)
 
     assert said(fits) == []

@@ -4,6 +4,7 @@
 Figures are in benchmarks; here are the laws, and on tables with plain clusters what must come true at any seed.
 """
 
+import math
 import warnings
 from types import SimpleNamespace
 
@@ -11,11 +12,12 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from cloister import GDP, Ball, Box, Category, Date, Flag, KMeans, Number, PrivacyWarning, Release
+from cloister import GDP, Ball, Box, Category, Date, Flag, KMeans, Ledger, Number, PrivacyWarning, Release
+from cloister.cluster import plan_fit
 from cloister.cluster._first import FirstSteps, Ready, correct_for_missing
 from cloister.cluster._plan import Outcome
 from cloister.columns import Table
-from cloister.exceptions import ParameterError
+from cloister.exceptions import BoundsError, ParameterError
 from cloister.methods import METHODS
 from cloister.privacy import Query, Step
 from cloister.questions import Answer
@@ -307,12 +309,53 @@ def test_a_column_counts_by_its_spread(generator):
 
 
 def test_bounds_nobody_knows_are_told_with_the_release(generator):
-    rows = np.column_stack([generator.normal(5e6, 10.0, N_ROWS), np.full(N_ROWS, np.nan)])
-    domain = KMeans(2, epsilon=3.0, bounds="private").fit(rows).release_.domain
-    assert domain.found == ("noise", "guess")
+    rows = np.column_stack([generator.normal(5e6, 10.0, N_ROWS), generator.random(N_ROWS)])
+    domain = KMeans(2, epsilon=3.0, bounds=["private", (0, 1)]).fit(rows).release_.domain
+    assert domain.found == ("noise", "")
     low, high = domain.columns[0].interval
     assert 4_999_000 < low < 5e6 < high < 5_001_000
     assert isinstance(domain, Table)
+
+
+@pytest.mark.parametrize("options", [{"bounds_share": 0.2}, {"n_rows": 60}], ids=str)
+def test_a_column_whose_bounds_are_not_found_ends_the_fit_before_its_main_questions(options, generator):
+    """All missing, or fewer rows than noise: the remedy is named, and the ledger gets back what was not asked."""
+    n_rows = options.get("n_rows", N_ROWS)
+    rows = np.column_stack([generator.normal(50, 5, n_rows), np.full(n_rows, np.nan)])
+    ledger = Ledger(epsilon=1.0, delta=1e-6)
+    unseen = "x0, x1" if "n_rows" in options else "x1"
+    with pytest.raises(BoundsError, match=rf"KMeans\.bounds: .* found none in {unseen}\. Declare bounds .* or use more rows"):
+        KMeans(2, bounds="private", ledger=ledger, **options).fit(rows)
+    assert {event.question_name for event in ledger.events} <= {"row_count", "column_magnitudes", "column_intervals"}
+    assert bool(ledger.events) == ("n_rows" not in options), "what public numbers rule out costs nothing"
+    assert ledger.spent.epsilon_at(1e-6) < 0.5
+
+
+def test_the_search_takes_what_it_needs():
+    """The share for bounds follows from public numbers: more columns and fewer rows need more of the budget."""
+
+    def share(n_rows, n_columns, **options):
+        model = KMeans(2, bounds="private", n_rows=n_rows, **options)
+        return math.fsum(step.share for step in plan_fit(model, n_columns).preliminary if step.name.startswith(("mag", "int")))
+
+    assert share(10**6, 2) == pytest.approx(0.02)
+    assert share(20_000, 2) < share(10_000, 2) < share(10_000, 4) <= 0.2
+    assert share(3000, 20) == pytest.approx(0.2)
+    assert share(10, 2) == 0.0
+    assert share(10**6, 2, bounds_share=0.3) == pytest.approx(0.3)
+
+
+@pytest.mark.parametrize("n_odd", [0, 20, 100])
+def test_a_column_that_is_nearly_constant_does_not_drown_the_others(n_odd, generator):
+    """Its spread is that of all rows where noise shows the others; where it hides them, they are moved to narrow bounds."""
+    group = generator.integers(0, 2, 5000)
+    odd = np.full(5000, 7.0)
+    odd[:n_odd] = generator.uniform(0, 100, n_odd)
+    rows = np.column_stack([odd, 10 * group + generator.normal(size=5000)])
+    model = KMeans(2, bounds=[(0, 100), (-50, 50)], scaling="spread").fit(rows)
+    assert max(np.mean(model.labels_ == group), np.mean(model.labels_ != group)) > 0.97
+    low, high = model.release_.domain.columns[0].interval
+    assert (high - low) / model.release_.domain.spreads[0] < 100
 
 
 # -- what is said ----------------------------------------------------------------------------------------------------------

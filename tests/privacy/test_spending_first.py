@@ -87,7 +87,7 @@ def test_all_together_are_the_budget(options: str, guarantee: Guarantee, neighbo
     assert names[-1] == "nearest_missing" or options == "nothing missing"
 
 
-@pytest.mark.parametrize("share", [0.01, 0.3])
+@pytest.mark.parametrize("share", [0.1, 0.3])
 def test_bounds_cost_the_share_that_is_stated(share: float, generator: np.random.Generator, paid: Paid) -> None:
     rows = generator.normal([5e6, -0.3], [10.0, 0.01], (N_ROWS, 2))
     model = KMeans(2, guarantee=PureDP(2.0), bounds="private", bounds_share=share, n_rows=N_ROWS, n_jobs=1).fit(rows)

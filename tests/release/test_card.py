@@ -122,7 +122,7 @@ def test_other_estimators_show_what_they_publish(generator):
     rows = generator.random((300, 2))
     synopsis = GridSynopsis(2, bounds=(0, 1)).fit(rows)
     assert synopsis._repr_html_().endswith(synopsis.synopsis_._repr_html_())
-    assert "Guarantee: epsilon = 0.1" in PrivateScaler().fit(rows)._repr_html_()
+    assert "Guarantee: epsilon = 0.1" in PrivateScaler(bounds=(-10, 10)).fit(rows)._repr_html_()
 
 
 def test_text_is_shown_where_it_is_preferred(generator):

@@ -31,6 +31,7 @@ SHOWN = {
     "profile": "release.md#profiles",
     "receipt": "release.md#receipt",
     "step": "release.md#steps",
+    "warning": "release.md#warnings",
 }
 TYPES = {"string": "text", "boolean": "true or false", "null": "null", "array": "list", "object": "object"}
 LISTS = {"number": "numbers", "integer": "integers", "string": "texts", "boolean": "true or false"}

@@ -4,7 +4,11 @@
 First a histogram of magnitudes finds between which powers of two the values of each column lie. Then a histogram of equal
 intervals looks inside, again and again for the columns whose values still lie in a small part of it: far from zero, or in
 bounds that are far too wide. What comes out are quantiles, not extremes: a few rows far out are left outside. Rows are reached
-through ``ask`` alone, and no answer can make it fail: where nothing stands out of the noise, a stated interval is used.
+through ``ask`` alone, and no answer can make it fail: a column in which nothing is distinguishable from noise is unseen.
+
+The spread of a column in known bounds is that of all rows, as far as the noise shows them. Where it shows none outside a
+small part of the bounds, that part takes their place: rows that the noise hides are moved to its ends, so that a few of them
+cannot lie a million standard deviations from the others.
 """
 
 import math
@@ -17,7 +21,7 @@ from cloister.algorithms._grid import project_to_total
 from cloister.columns import FloatArray
 from cloister.questions import Answer, Ask, ColumnIntervals, ColumnMagnitudes, Step
 
-FALLBACK = (-1000.0, 1000.0)  # where nothing stands out of the noise
+UNKNOWN = (-1.0, 1.0)  # stands for bounds that were not found
 N_INTERVALS = 64  # of a look
 N_LOOKS = 8  # at most
 FALSE_MAGNITUDE = 1e-3  # chance that noise alone makes a power of two of any column stand out: bounds would be far too wide
@@ -28,7 +32,8 @@ WINDOWS = (1, 2, 4, 8, 16)  # bins that may stand out together
 REACH = 4.5  # standard deviations from the mean that bounds reach: steadier than the ends that stand out
 BEYOND = 1.0  # of the width between these ends, that bounds reach farther at most
 RESOLVED = 5  # intervals between the ends, from which on a look is fine enough
-NEARLY_ALL = 0.8  # part of the rows that must lie in a few intervals for a closer look at these alone
+CLEAR = 2.0  # standard deviations of noise above which rows outside of what stands out are believed
+TAIL = 3  # powers of two beyond the last one that stands out, which are looked at together
 LARGEST_COUNT = 1e18  # no table has more rows
 AROUND = 1  # intervals kept on either side when looking closer
 LARGEST = 1e6  # a column of nothing but zeros is looked at down to NARROWEST / LARGEST
@@ -48,6 +53,8 @@ class Found:
     sign: int = 0  # that all powers of two have which stand out; 0 for both
     within: tuple[float, float] = (math.inf, -math.inf)  # in the outermost powers of two that stand out: bounds hold it
     coarse: "Found | None" = None  # what the look before said, should this one say less
+    known: tuple[float, float] | None = None  # bounds, to which rows outside are moved
+    narrowed: bool = False  # whether nothing was seen outside a small part of known bounds
 
 
 def find_ranges(
@@ -59,14 +66,14 @@ def find_ranges(
     `steps` are that of the magnitudes, unless all bounds are known, and the looks, which end where no column needs another one.
     `n_rows` is public or noisy; None where nobody knows it.
     """
-    found = {index: Found(*pair, (pair[1] - pair[0]) * UNIFORM, seen=True) for index, pair in known.items() if pair is not None}
+    found = {index: _of_known(*pair) for index, pair in known.items() if pair is not None}
     unknown = tuple(index for index, pair in known.items() if pair is None)
     looks = iter(steps)
     if unknown:
         answer = ask(ColumnMagnitudes(columns=unknown), next(looks)["counts"])
         threshold = _threshold(answer, FALSE_MAGNITUDE)
         for index, counts in zip(unknown, answer.value, strict=True):
-            found[index] = _of_magnitude(_ends(counts[:-1], threshold))
+            found[index] = _of_magnitude(counts[:-1], _ends(counts[:-1], threshold), noise=answer.sigma)
     open_columns = tuple(index for index in known if found[index].seen)
     for step in looks:
         if not open_columns:
@@ -77,11 +84,26 @@ def find_ranges(
         resolved = set()
         for index, counts in zip(open_columns, np.clip(answer.value, -LARGEST_COUNT, LARGEST_COUNT), strict=True):
             total = float(counts[:-1].sum()) if n_rows is None else n_rows - max(float(counts[-1]), 0.0)
-            found[index], fine = _look_closer(found[index], counts[:-1], _where(answer, counts[:-1], total=total), total=total)
+            whole = found[index].known is not None and found[index].coarse is None
+            inside = _with_moved(found[index], counts[:-1])
+            ends = _where(answer, inside, total=total, whole=whole, total_is_known=n_rows is not None)
+            found[index], fine = _look_closer(found[index], inside, ends)
             if fine:
                 resolved.add(index)
         open_columns = tuple(index for index in open_columns if index not in resolved)
     return found
+
+
+def _with_moved(before: Found, counts: FloatArray) -> FloatArray:
+    """Return counts in which rows outside of known bounds lie at the nearer end, as they will."""
+    if before.known is None:
+        return counts
+    counts = counts.copy()
+    for outside, end, at_end in ((0, 1, before.low <= before.known[0]), (-1, -2, before.high >= before.known[1])):
+        if at_end:
+            counts[end] += counts[outside]
+            counts[outside] = 0.0
+    return counts
 
 
 def _threshold(answer: Answer, chance: float) -> float:
@@ -93,24 +115,37 @@ def _threshold(answer: Answer, chance: float) -> float:
 class _Ends:
     first: int
     last: int
-    narrow: bool  # whether nearly all rows lie in so few intervals that a closer look pays
+    narrow: bool  # whether so few intervals hold all rows that a closer look pays
+    holds_all: bool  # whether no rows are seen outside
 
 
-def _where(answer: Answer, counts: FloatArray, *, total: float) -> _Ends | None:
+def _where(answer: Answer, counts: FloatArray, *, total: float, whole: bool, total_is_known: bool) -> _Ends | None:
     """Return the first and the last interval in which the values of a column lie, if any stand out.
 
-    As long as few intervals hold nearly all of them, none is added that noise may have made. Later, in doubt, more are added.
+    Where few intervals hold nearly all rows, none is added that noise may have made. Later, in doubt, more are added. If
+    `whole` is set none may be left outside, so that all intervals are returned where some are.
     """
+    spare = 0.0 if whole else 2 * UNSEEN * max(total, 0.0)
+
+    def holds_all(ends: tuple[int, int]) -> bool:
+        inside = ends[1] - ends[0] + 1
+        noise = answer.sigma * math.sqrt(inside + 1 if total_is_known else len(counts) - inside)
+        return bool(total - counts[ends[0] : ends[1] + 1].sum() <= spare + CLEAR * noise)
+
     sure = _ends(counts, _threshold(answer, FALSE_MAGNITUDE))
     if sure is not None:
         sure = _with_tails(counts, sure, noise=SURE * answer.sigma, total=total)
-        if sure[1] - sure[0] + 1 < RESOLVED and counts[sure[0] : sure[1] + 1].sum() >= NEARLY_ALL * total:
-            return _Ends(*sure, narrow=True)
+        if sure[1] - sure[0] + 1 < RESOLVED and holds_all(sure):
+            return _Ends(*sure, narrow=True, holds_all=True)
     likely = _ends(counts, _threshold(answer, FALSE_INTERVAL)) or sure
     if likely is None:
         return None
     ends = likely if sure is None else (min(sure[0], likely[0]), max(sure[1], likely[1]))
-    return _Ends(*_with_tails(counts, ends, noise=UNSURE * answer.sigma, total=total), narrow=False)
+    ends = _with_tails(counts, ends, noise=UNSURE * answer.sigma, total=total)
+    if holds_all(ends):
+        return _Ends(*ends, narrow=False, holds_all=True)
+    ends = (0, len(counts) - 1) if whole else _with_tails(counts, ends, noise=0.0, total=total)
+    return _Ends(*ends, narrow=False, holds_all=holds_all(ends))
 
 
 def _ends(counts: FloatArray, threshold: float) -> tuple[int, int] | None:
@@ -137,13 +172,29 @@ def _with_tails(counts: FloatArray, ends: tuple[int, int], *, noise: float, tota
     return first, last
 
 
-def _of_magnitude(ends: tuple[int, int] | None) -> Found:
+def _with_next_powers(counts: FloatArray, ends: tuple[int, int], *, noise: float) -> tuple[int, int]:
+    """Move the ends outwards as long as the next powers of two together hold more than noise: long tails thin out slowly."""
+    first, last = ends
+    while counts[last + 1 : last + 1 + TAIL].sum() > CLEAR * noise * math.sqrt(TAIL):
+        last = min(last + TAIL, len(counts) - 1)
+    while counts[max(first - TAIL, 0) : first].sum() > CLEAR * noise * math.sqrt(TAIL):
+        first = max(first - TAIL, 0)
+    return first, last
+
+
+def _of_known(low: float, high: float) -> Found:
+    """Return known bounds, whose values may be spread evenly."""
+    return Found(low, high, (high - low) * UNIFORM, seen=True, known=(low, high))
+
+
+def _of_magnitude(counts: FloatArray, ends: tuple[int, int] | None, *, noise: float) -> Found:
     """Return the interval between the first and the last power of two that stands out, and one more on either side."""
     if ends is None:
-        return Found(*FALLBACK, (FALLBACK[1] - FALLBACK[0]) * UNIFORM, seen=False)
+        return Found(*UNKNOWN, (UNKNOWN[1] - UNKNOWN[0]) * UNIFORM, seen=False)
     if ends[0] == ends[1] == ColumnMagnitudes.ZERO:
         return Found(-1.0, 1.0, 2 * UNIFORM, seen=True)  # nothing but zeros
-    low, high = ColumnMagnitudes.edges(max(ends[0] - 1, 0), min(ends[1] + 1, 2 * ColumnMagnitudes.ZERO))
+    first, last = _with_next_powers(counts, ends, noise=noise)
+    low, high = ColumnMagnitudes.edges(max(first - 1, 0), min(last + 1, 2 * ColumnMagnitudes.ZERO))
     sign = int(ends[0] >= ColumnMagnitudes.ZERO) - int(ends[1] <= ColumnMagnitudes.ZERO)
     if sign * low >= 0 and sign * high >= 0 and min(abs(low), abs(high)) < max(abs(low), abs(high)) / NEAR_ZERO:
         # Values near zero may have the other sign, too, in powers of two that do not stand out one by one.
@@ -153,13 +204,13 @@ def _of_magnitude(ends: tuple[int, int] | None) -> Found:
     return Found(low, high, (high - low) * UNIFORM, seen=True, sign=sign, within=within)
 
 
-def _look_closer(before: Found, counts: FloatArray, ends: _Ends | None, *, total: float) -> tuple[Found, bool]:
+def _look_closer(before: Found, counts: FloatArray, ends: _Ends | None) -> tuple[Found, bool]:
     """Return where values lie inside an interval, by a histogram of it, and whether that is fine enough."""
     if ends is None:
         return before.coarse or before, True
     first, last = ends.first, ends.last
     inside = counts[first : last + 1]
-    if before.coarse is not None and inside.sum() < NEARLY_ALL * total:
+    if before.coarse is not None and not ends.holds_all:
         return before.coarse, True
     width = (before.high - before.low) / N_INTERVALS
     edges = before.low + width * np.arange(-1, N_INTERVALS + 2)  # of the intervals, and of what lies below and above
@@ -168,11 +219,15 @@ def _look_closer(before: Found, counts: FloatArray, ends: _Ends | None, *, total
     middle = edges[first : last + 1] + width / 2
     mean = float(mass @ middle) / float(mass.sum())
     spread = math.sqrt(float(mass @ (middle - mean) ** 2) / float(mass.sum()) + width**2 / 12)
+    before = replace(before, narrowed=before.narrowed or (ends.narrow and before.known is not None))
     settled = _settle(before, low, high, mean=mean, spread=spread)
     if not ends.narrow or high - low <= _smallest(low, high):
         return settled, True
     nothing = (math.inf, -math.inf)  # a column far from zero: its power of two says too little
-    closer = replace(before, low=low - AROUND * width, high=high + AROUND * width, spread=spread, within=nothing)
+    low, high = low - AROUND * width, high + AROUND * width
+    if before.known is not None:
+        low, high = max(low, before.known[0]), min(high, before.known[1])
+    closer = replace(before, low=low, high=high, spread=spread, within=nothing)
     return replace(closer, coarse=settled), False
 
 

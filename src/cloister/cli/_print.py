@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from cloister.columns import FloatArray
     from cloister.privacy import Ledger, Receipt
-    from cloister.release import Release
+    from cloister.release import Caution, Release
     from cloister.synopsis import DensityClusters, KChoice, Synopsis
 
 FEW_COLUMNS = 8  # up to so many are all printed, on two lines if need be; of more, as many as fit
@@ -68,6 +68,12 @@ def _print_lines(console: "Console", lines: Iterable[str]) -> None:
         console.print(line)
 
 
+def _print_warnings(console: "Console", found: Sequence["Caution"]) -> None:
+    """Print what to know before believing a result; in red."""
+    for one in found:
+        console.print(f"Warning: {one}", style="red")
+
+
 def _n_shown(console: "Console", n_columns: int, *, beside: int) -> int:
     """Return how many columns are printed: all if they are few, otherwise as many as fit beside what else is in a line."""
     return n_columns if n_columns <= FEW_COLUMNS else max(2, (console.width - beside) // CELL_WIDTH)
@@ -78,7 +84,7 @@ def _n_shown(console: "Console", n_columns: int, *, beside: int) -> int:
 
 def print_release(console: "Console", release: "Release") -> None:
     """Print the centres in the columns' own words, or the target points that were chosen, and the receipt in plain words."""
-    from cloister.release import cluster_table, error_words, hidden_words, rank_table
+    from cloister.release import cluster_table, error_words, rank_table
     from cloister.report import cell_words, cells_of, choice_words, found_words, loss_summary, source_target_of, table_of
 
     shown = _n_shown(console, release.n_columns, beside=22)
@@ -95,7 +101,6 @@ def print_release(console: "Console", release: "Release") -> None:
         right = [True] * (len(names) - len(columns)) + [release.domain.columns[index].size == 1 for index in columns]
         heads = [("label", True), (f"{counted} (noisy)", True), *zip(map(plain_text, names), right, strict=True)]
         lines = [
-            hidden_words(int(release.stands_out.sum()), release.n_clusters),
             error_words(total=release.errors_are_total),
             cell_words(cells_of(release)),
             found_words(table_of(release)),
@@ -103,6 +108,7 @@ def print_release(console: "Console", release: "Release") -> None:
             *choice_words(release),
         ]
     console.print(title, style="bold")
+    _print_warnings(console, release.warnings)
     print_table(console, heads, rows)
     if len(columns) < release.n_columns:
         best = f"The {len(columns)} columns that separate the centres best"
@@ -147,6 +153,7 @@ def print_synopsis(console: "Console", synopsis: "Synopsis") -> None:
         heads = [(head, False) for head in ("column", "what it is", "bounds or levels", "also")]
         rows = [declared_words(one) for one in summary["table"]]
     console.print(title, style="bold")
+    _print_warnings(console, synopsis.warnings)
     print_table(console, heads, [list(map(plain_text, row)) for row in rows])
     _print_lines(console, [size_words(synopsis), cell_words(summary["cells_of_columns"]), found_words(summary["table"])])
     _print_receipt(console, synopsis.receipt)

@@ -3,7 +3,7 @@
 
 import numbers
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, NoReturn
@@ -44,10 +44,11 @@ from cloister.columns import (
     declare_columns,
 )
 from cloister.data import LocalRows, Rows, open_rows
-from cloister.exceptions import DataError, ParameterError, PrivacyWarning, warn
+from cloister.exceptions import BoundsError, DataError, ParameterError, PrivacyWarning, warn
 from cloister.privacy import PROCESS, SAME, Entropy, Guarantee, Ledger, Query, Receipt, StepRecord, as_guarantee
 from cloister.questions import Ask, RowCount
-from cloister.release import Profiles, library_versions
+from cloister.release import Caution, Profiles, library_versions
+from cloister.text import plain_text
 from cloister.vault import Vault
 
 WEAK_EPSILON = 10.0  # above which a guarantee promises little
@@ -55,6 +56,7 @@ LARGEST_N_CLUSTERS = 1 << 20
 LARGEST_N_ROWS = 10**15
 RARELY_TOO_NOISY = 1e-2  # epsilon or mu of a fit from which on noise that can be drawn has sufficed for every question
 SMALLEST_PART = 1e-2  # of that, for one question: the published noise of a method may need far less than its budget
+SHOWN_NAMES = 10  # of columns, in a message
 UNKNOWN_ROWS = 1.0  # stands for the number of rows while parameters are checked, where it is not public
 
 
@@ -134,6 +136,9 @@ class PrivateEstimator(NotebookPage, PersonParameters, BaseEstimator):  # type: 
         Guarantee and events.
     n_features_in_ : int
         Columns.
+    warnings_ : list of Caution
+        What to know before believing the result, each with its remedy: columns whose values are missing, none of the declared
+        levels or outside their bounds, clusters made of noise. Nothing is printed by `fit`.
     """
 
     n_clusters: Any = field(default=8, kw_only=False)
@@ -171,8 +176,8 @@ class PrivateEstimator(NotebookPage, PersonParameters, BaseEstimator):  # type: 
         """Whether the number of rows matters for the plan, so that it is asked for where it is not public."""
         return True
 
-    def _bounds_share(self) -> float:
-        """Part of the budget for bounds and spreads, where these are to be found."""
+    def _bounds_share(self) -> float | None:
+        """Part of the budget for bounds and spreads, where these are to be found; None: as much as that needs."""
         return BOUNDS_SHARE
 
     def _asks_cells(self, domain: Table) -> bool:
@@ -296,8 +301,15 @@ class PrivateEstimator(NotebookPage, PersonParameters, BaseEstimator):  # type: 
             self._refuse_budget(request)
         return replace(plan, preliminary=first.steps, closing=() if last is None else (last.step,))
 
-    def _ask_all(self, vault: Vault, request: Request, setting: TableSpec, progress: Progress) -> FitResult:
-        """Ask what comes first, complete the plan, and run it."""
+    def _ask_all(
+        self,
+        vault: Vault,
+        request: Request,
+        setting: TableSpec,
+        progress: Progress,
+        refuse: Callable[[Sequence[str]], None] | None = None,
+    ) -> FitResult:
+        """Ask what comes first, complete the plan, and run it; `refuse` is told of columns whose bounds are not found."""
         ask = _followed(vault.ask, progress)
         n_rows = None if request.n_rows is None else float(request.n_rows)
         n_rows_error = 0.0
@@ -312,7 +324,7 @@ class PrivateEstimator(NotebookPage, PersonParameters, BaseEstimator):  # type: 
             answer = ask(RowCount(), first.count["counts"])
             n_rows, n_rows_error = max(1.0, float(answer.value[0])), answer.sigma
             first = self._first_steps(request, setting, n_rows)
-        ready = ask_first(ask, first, setting, n_rows=n_rows, use=vault.use)
+        ready = ask_first(ask, first, setting, n_rows=n_rows, use=vault.use, refuse=refuse or self._refuse_unseen)
         size = UNKNOWN_ROWS if n_rows is None else n_rows
         planned = size if request.n_rows is None else max(size, 1.0)
         plan = self._whole_plan(request, ready.frame, first, planned)
@@ -383,7 +395,7 @@ class PrivateEstimator(NotebookPage, PersonParameters, BaseEstimator):  # type: 
             account = _own_ledger(request).reserve(request.cost, purpose="rehearsal", relation=request.relation)
             vault = Vault(empty, frame=setting.frame, relation=request.relation, account=account, entropy=Entropy(0))
             model._first_plan(request, setting)
-            model._ask_all(vault, request, setting, Progress("rehearsal", enabled=False))
+            model._ask_all(vault, request, setting, Progress("rehearsal", enabled=False), refuse=lambda _: None)
             return
         except ParameterError:  # of a scale, which is no parameter of this estimator
             pass
@@ -393,8 +405,26 @@ class PrivateEstimator(NotebookPage, PersonParameters, BaseEstimator):  # type: 
         rule = "a budget whose noise can be drawn"
         validate.refuse(self._where("epsilon"), rule, str(request.guarantee), remedy="Spend more.")
 
+    def _refuse_unseen(self, names: Sequence[str]) -> NoReturn:
+        """Refuse a fit before its main questions: noisy answers that are paid for hide where some columns lie."""
+        shown = ", ".join(plain_text(one) for one in names[:SHOWN_NAMES])
+        more = f" and {len(names) - SHOWN_NAMES} more" if len(names) > SHOWN_NAMES else ""
+        raise BoundsError(
+            f"{self._where('bounds')}: expected values that stand out from the noise, found none in {shown}{more}. Declare "
+            "bounds of these columns, leave them out, or use more rows or a larger epsilon. At most the search for bounds was "
+            "spent."
+        )
+
     def _new_progress(self) -> Progress:
         return Progress(self._owner, enabled=self.progress)
+
+    @property
+    def warnings_(self) -> list[Caution]:
+        """What to know before believing a fit, each with its remedy; from noisy answers that are paid for."""
+        published = getattr(self, "release_", None) or getattr(self, "synopsis_", None)
+        if published is None:
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute 'warnings_'")
+        return list(published.warnings)
 
     # -- parameters -------------------------------------------------------------------------------------------------------
 

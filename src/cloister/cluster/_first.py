@@ -5,7 +5,7 @@ Each of these steps has a share of the budget that public numbers decide. The re
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -31,7 +31,10 @@ from cloister.release import CellSummary
 
 CELLS = "cells"  # name of the step that asks what is missing
 SIZE_SHARE = 0.02  # of the budget, for the number of rows where it is not public
-BOUNDS_SHARE = 0.05  # by default, for bounds that are not public and for spreads
+BOUNDS_SHARE = 0.05  # for bounds that are not public and for spreads, where nobody knows the number of rows
+BOUNDS_LOW, BOUNDS_HIGH = 0.02, 0.2  # least and most where it is known: as much as the search needs
+BOUNDS_ERROR = 0.0025  # part of the rows that the noise of its first histogram should not exceed
+BOUNDS_BLIND = 0.1  # part of the rows: where the noise exceeds it even at the most, nothing is asked
 MAGNITUDES_PART, FIRST_LOOK_PART = 0.3, 0.34  # of the share for bounds; further looks divide the rest
 CELLS_LOW, CELLS_HIGH = 0.002, 0.01  # least and most for what is missing or outside; as much again for means and clusters
 CELL_ERROR = 0.005  # part of the rows that the noise of such a count should not exceed
@@ -90,14 +93,15 @@ def plan_first(
     scaling: str,
     n_rows: float | None,
     counts: bool,
-    bounds_share: float,
+    bounds_share: float | None,
     cells: bool,
     sizes: bool = False,
 ) -> FirstSteps:
     """Return the steps before a method's own.
 
     `sizes`, `counts` and `cells` say whether to ask how many rows persons have, how many rows there are and what is missing;
-    `n_rows`, public or noisy, is None while nobody knows it; `bounds_share` is spent where bounds or spreads are to be found.
+    `n_rows`, public or noisy, is None while nobody knows it; `bounds_share` is spent where bounds or spreads are to be found,
+    None: as much as that needs.
     """
     planner = Planner(request.cost, request.relation)
     size, question = None, RowsPerUnit(starts=STARTS)
@@ -107,16 +111,22 @@ def plan_first(
     if counts:
         unit = "persons" if privacy_unit is not None and privacy_unit.is_weighted else "rows"
         count = planner.step(COUNT, f"How many {unit} there are", n_points=1, counts=(RowCount(), SIZE_SHARE))
-    ranges = _ranges(planner, domain, scaling=scaling, share=bounds_share)
+    ranges = _ranges(planner, domain, scaling=scaling, share=bounds_share, n_rows=n_rows, counts=counts)
     step = _cells(planner, domain, n_rows=n_rows) if cells else None
-    steps = [SIZE_SHARE if counts else 0.0, bounds_share if ranges else 0.0, 0.0 if step is None else step.share]
+    steps = [SIZE_SHARE if counts else 0.0, *(one.share for one in ranges), 0.0 if step is None else step.share]
     share = sum(steps) + (0.0 if size is None else size.share)
     return FirstSteps(sizes=size, count=count, ranges=ranges, cells=step, share=share)
 
 
-def _ranges(planner: Planner, domain: Table, *, scaling: str, share: float) -> tuple[Step, ...]:
+def _ranges(
+    planner: Planner, domain: Table, *, scaling: str, share: float | None, n_rows: float | None, counts: bool
+) -> tuple[Step, ...]:
     looked_at = domain.measured if scaling == "spread" else domain.private
     if not looked_at:
+        return ()
+    if share is None:
+        share = _needed_share(planner, len(looked_at), n_rows=n_rows, counts=counts)
+    if not share:
         return ()
     steps = []
     if domain.private:
@@ -136,6 +146,21 @@ def _ranges(planner: Planner, domain: Table, *, scaling: str, share: float) -> t
     return tuple(steps)
 
 
+def _needed_share(planner: Planner, n_columns: int, *, n_rows: float | None, counts: bool) -> float:
+    """Return the share of the search for bounds at which noise hides few rows; the most while rows are yet to be counted.
+
+    None at all where the noise would hide everything.
+    """
+    if n_rows is None:
+        return BOUNDS_HIGH if counts else BOUNDS_SHARE
+    noise = deviation(ColumnMagnitudes(columns=tuple(range(n_columns))), planner.budget, planner.relation)
+    blind, needed = (
+        planner.budget.share_for_noise(noise / (part * max(n_rows, 1.0))) / MAGNITUDES_PART
+        for part in (BOUNDS_BLIND, BOUNDS_ERROR)
+    )
+    return 0.0 if blind > BOUNDS_HIGH else min(BOUNDS_HIGH, max(BOUNDS_LOW, needed))
+
+
 def _cells(planner: Planner, domain: Table, *, n_rows: float | None) -> Step | None:
     """Return the step that asks what is missing, unless there are too few rows for an answer that says anything."""
     low, high = domain.ranges
@@ -151,13 +176,24 @@ def _cells(planner: Planner, domain: Table, *, n_rows: float | None) -> Step | N
     return planner.step(CELLS, purpose, n_points=len(low), counts=(states, share), sums=(sums, share), clusters=(states, share))
 
 
-def ask_first(ask: Ask, first: FirstSteps, setting: TableSpec, *, n_rows: float | None, use: Callable[[Frame], None]) -> Ready:
+def ask_first(
+    ask: Ask,
+    first: FirstSteps,
+    setting: TableSpec,
+    *,
+    n_rows: float | None,
+    use: Callable[[Frame], None],
+    refuse: Callable[[Sequence[str]], None],
+) -> Ready:
     """Ask for bounds and missing values, and return how rows are seen from then on.
 
-    `use` tells the vault how to see the rows. The number of rows is not asked for here.
+    `use` tells the vault how to see the rows. The number of rows is not asked for here. `refuse` is given the names of columns
+    whose bounds are not to be found.
     """
     scaling = setting.scaling
-    domain = _find_bounds(ask, first.ranges, setting.domain, scaling=scaling, n_rows=n_rows)
+    domain, unseen = _find_bounds(ask, first.ranges, setting.domain, scaling=scaling, n_rows=n_rows)
+    if unseen:
+        refuse([setting.names[index] for index in unseen])
     places = domain.places(None)
     frame = domain.frame(scaling=scaling, missing=places)
     use(frame)
@@ -182,17 +218,23 @@ def ask_first(ask: Ask, first: FirstSteps, setting: TableSpec, *, n_rows: float 
     return Ready(frame=frame, scaling=scaling, cells=cells, n_rows=n_rows, filled=filled)
 
 
-def _find_bounds(ask: Ask, steps: tuple[Step, ...], domain: Table, *, scaling: str, n_rows: float | None) -> Table:
+def _find_bounds(
+    ask: Ask, steps: tuple[Step, ...], domain: Table, *, scaling: str, n_rows: float | None
+) -> tuple[Table, list[int]]:
+    """Return the table with the bounds and spreads that were found, and the columns whose bounds were not."""
     if not steps:
-        return domain
-    looked_at = domain.measured if scaling == "spread" else domain.private
-    known = {index: None if index in domain.private else domain.columns[index].interval for index in looked_at}
+        return domain, list(domain.private)
+    columns, looked_at = domain.columns, domain.measured if scaling == "spread" else domain.private
+    known = {index: None if columns[index].is_private else columns[index].interval for index in looked_at}
     found = find_ranges(ask, steps, known, n_rows=n_rows)
-    spreads = None
+    spreads, bounds = None, {index: (found[index].low, found[index].high) for index in domain.private}
     if scaling == "spread":
         spreads = np.array([found[index].spread if index in found else math.nan for index in range(domain.n_columns)])
-    bounds = {index: (found[index].low, found[index].high) for index in domain.private}
-    return domain.with_bounds(bounds, spreads, [index for index in domain.private if not found[index].seen])
+    for index, one in found.items():
+        low, high = columns[index].interval
+        if one.narrowed and columns[index].can_be_private and not columns[index].has_place:
+            bounds[index] = max(one.low, low), min(one.high, high)
+    return domain.with_bounds(bounds, spreads), [index for index in domain.private if not found[index].seen]
 
 
 def _have_levels(domain: Table) -> "np.typing.NDArray[np.bool_]":

@@ -2,12 +2,11 @@
 """What the estimators share that measure distances relative to bounds or spreads, and place missing values."""
 
 from abc import abstractmethod
-from typing import Self
+from typing import Any, Self
 
 from cloister import validate
 from cloister.cluster._base import PrivateEstimator, PrivateFit
 from cloister.cluster._declare import estimator
-from cloister.cluster._first import BOUNDS_SHARE
 from cloister.cluster._plan import Request
 from cloister.columns import Box, Table, as_columns, as_domain
 from cloister.data import Rows
@@ -34,13 +33,14 @@ class ScaledEstimator(PrivateEstimator):
         the column, or in the middle of its bounds. Up to 3 % of the budget asks what part of each column is missing or
         outside its bounds, which is published, and for the means: less with many rows, nothing with too few.
         ``"middle"`` asks nothing.
-    bounds_share : float, default=0.05
-        Part of the budget that finds private bounds and spreads, where there are any to be found.
+    bounds_share : "auto" or float, default="auto"
+        Part of the budget that finds private bounds and spreads, where there are any to be found. ``"auto"``: from 2 to
+        20 %, the more the fewer the rows and the more columns.
     """
 
     scaling: str = "auto"
     missing: str = "mean"
-    bounds_share: float = BOUNDS_SHARE
+    bounds_share: Any = "auto"
 
     @without_sizes
     def fit(self, X: object, y: object = None, *, privacy_unit: object = None, **unknown: object) -> Self:
@@ -64,6 +64,8 @@ class ScaledEstimator(PrivateEstimator):
         ------
         ParameterError, DataError, BudgetExceeded
             Before anything is spent.
+        BoundsError
+            Where private bounds of a column are not distinguishable from noise. Only the search for them is spent.
         """
         with self._with_ids(privacy_unit, unknown):
             rows = self._open(X)
@@ -87,8 +89,10 @@ class ScaledEstimator(PrivateEstimator):
         self._bounds_share()
         return super()._request()
 
-    def _bounds_share(self) -> float:
+    def _bounds_share(self) -> float | None:
         where = self._where("bounds_share")
+        if validate.is_word(self.bounds_share, "auto"):
+            return None
         return validate.number(where, self.bounds_share, low=0.0, high=LARGEST_BOUNDS_SHARE, open_low=True)
 
     def _domain(self, n_features: int, scaled: Box | None = None) -> Table:

@@ -18,6 +18,7 @@ from cloister.columns import Box, FloatArray, Frame
 from cloister.data import ScaledRows
 from cloister.exceptions import DataError, without_sizes
 from cloister.questions import Ask
+from cloister.release import Caution, cell_cautions
 
 RANGES_SHARE = 0.94  # of the budget; the rest is for the number of rows and for missing values
 
@@ -83,12 +84,18 @@ class PrivateScaler(  # type: ignore[call-arg]
 
     def _store(self, fit: PrivateFit) -> None:
         self._frame = fit.frame
+        self._cautions = list(cell_cautions(fit.frame.domain, fit.feature_names, fit.cells))
         self.domain_ = fit.frame.domain
         self.privacy_receipt_ = fit.receipt
         self.bounds_ = Box(-fit.frame.reach, fit.frame.reach)
         self._n_features_out = fit.frame.n_features
         if fit.frame.half_widths is not None:
             self.center_, self.scale_ = fit.frame.center, fit.frame.scale / fit.frame.distance_unit
+
+    @property
+    def warnings_(self) -> list[Caution]:
+        """What to know before using what was found, each with its remedy."""
+        return self._cautions
 
     def _request(self) -> Request:
         validate.one_of(self._where("scaling"), self.scaling, ("bounds", "spread"))
@@ -100,7 +107,7 @@ class PrivateScaler(  # type: ignore[call-arg]
     def _run(self, ask: Ask, plan: Any, frame: Frame, *, n_rows: float, generator: np.random.Generator) -> None:
         """Ask nothing: the preliminary questions have found everything."""
 
-    def _bounds_share(self) -> float:
+    def _bounds_share(self) -> float | None:
         finds = self._max_rows() is None and (self.privacy_unit is not None or self._ids is not None)
         return RANGES_SHARE - (SIZES_SHARE if finds else 0.0)
 

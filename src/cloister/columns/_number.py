@@ -62,11 +62,7 @@ class Number(Declaration):
     schema: ClassVar[dict[str, Any]] = {
         "low": {"type": "number", "description": "Its lower bound."},
         "high": {"type": "number", "description": "Its upper bound."},
-        "found": {
-            "enum": ["noise", "guess"],
-            "description": "Present where bounds were private: whether they were found with noise, or nothing was found and "
-            "they are a guess.",
-        },
+        "found": {"const": "noise", "description": "Present where bounds were found with noise."},
         "scale": {"const": "log", "description": "Present where distances and bins are those of logarithms."},
         **SPREAD_SCHEMA,
     }

@@ -217,7 +217,7 @@ def domain_from_dict(data: dict[str, Any]) -> Table:
 
 def _declared_from_dict(data: dict[str, Any]) -> Table:
     plain = [dict(one) for one in data["columns"]]
-    found = tuple(validate.one_of("domain.found", one.pop("found", ""), ("", "noise", "guess")) for one in plain)
+    found = tuple(validate.one_of("domain.found", one.pop("found", ""), ("", "noise")) for one in plain)
     spreads = np.array([float(one.pop("spread", math.nan)) for one in plain])
     columns = tuple(declare_columns("domain", {str(index): one for index, one in enumerate(plain)}).values())
     if any(one.is_private for one in columns):

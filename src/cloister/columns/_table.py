@@ -27,9 +27,9 @@ from cloister.columns._parts import Part
 class Table:
     """Public columns, each with its own interval or levels, and the map from them to the unit ball.
 
-    `found` is ``"noise"`` for a column whose bounds were found with noise, ``"guess"`` where no value was distinguishable from
-    noise, and empty for declared bounds. `spreads` are standard deviations found with noise, by which ``scaling="spread"``
-    divides numbers and dates; NaN for categories and flags, whose width is what it is.
+    `found` is ``"noise"`` for a column whose bounds were found with noise, and empty for declared bounds. `spreads` are
+    standard deviations found with noise, by which ``scaling="spread"`` divides numbers and dates; NaN for categories and flags,
+    whose width is what it is.
 
     Notes
     -----
@@ -114,14 +114,12 @@ class Table:
             )
         return self
 
-    def with_bounds(
-        self, bounds: dict[int, tuple[float, float]], spreads: FloatArray | None, guessed: Sequence[int] = ()
-    ) -> "Table":
+    def with_bounds(self, bounds: dict[int, tuple[float, float]], spreads: FloatArray | None) -> "Table":
         """Return the table with bounds that were found for some columns, and spreads."""
         columns, found = list(self.columns), list(self.found)
         for index, (low, high) in bounds.items():
             columns[index] = columns[index].with_bounds(low, high)
-            found[index] = "guess" if index in guessed else "noise"
+            found[index] = "noise"
         return Table(tuple(columns), tuple(found), spreads)
 
     def relative(self, points: FloatArray) -> tuple[FloatArray, "Table"]:

@@ -24,6 +24,7 @@ from cloister.files import read_whole, write_whole
 from cloister.nearest import nearest_center, nearest_point
 from cloister.privacy import Event, Receipt, StepRecord, refuse_seeded
 from cloister.release._card import TEXT_COLUMNS, release_card
+from cloister.release._cautions import Caution, release_cautions
 from cloister.release._cells import CellSummary
 from cloister.release._distributions import Profiles
 from cloister.release._open import open_for
@@ -160,6 +161,14 @@ class Release:
         """
         noise = self.count_errors if self.count_noise is None else self.count_noise
         return stands_out(self.cluster_counts, noise)
+
+    @cached_property
+    def warnings(self) -> tuple[Caution, ...]:
+        """What to know before believing it, each with its remedy: columns misread or cut off, clusters made of noise.
+
+        Post-processing of the noisy answers and of public numbers; only what the noise leaves little doubt about.
+        """
+        return release_cautions(self)
 
     @property
     def n_rows(self) -> float:
@@ -361,6 +370,7 @@ class Release:
             "scaling": self.scaling,
             **{name: None if (array := getattr(self, name)) is None else array.tolist() for name in ARRAYS},
             "stands_out": self.stands_out.tolist(),
+            "warnings": [one.to_dict() for one in self.warnings],
             "cells": None if self.cells is None else self.cells.to_dict(),
             **({} if self.profiles is None else {"profiles": self.profiles.to_dict()}),
             "receipt": self.receipt.to_dict(),

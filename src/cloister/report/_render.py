@@ -93,7 +93,6 @@ def report_html(release: Release) -> str:
         facts=_facts(release, found),
         course=course_of(found),
         released=released_words(release),
-        silent=not release.stands_out.any(),
         map=cluster_map(release),
         heat=heat_of(release),
         strips=strip_tables(release, picked),

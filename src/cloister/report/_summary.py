@@ -37,6 +37,7 @@ def summary(release: Release) -> dict[str, Any]:
         "table": table_of(release),
         "table_ranking": rank_table(release),
         "cells": cells_of(release),
+        "warnings": warnings_of(release),
         "clusters": [
             {
                 **{name: one[name] for name in ("label", "stands_out", "stability")},
@@ -130,6 +131,7 @@ def synopsis_summary(synopsis: Synopsis) -> dict[str, Any]:
         "table": table,
         **{name: getattr(synopsis, name) for name in ("scaling", "sigma", "n_rows", "n_rows_error")},
         "cells_of_columns": cells_of(synopsis),
+        "warnings": warnings_of(synopsis),
         "full": float(
             np.mean(synopsis.noisy_counts > 2 * synopsis.noise.of_each)
         ),  # part of the cells, leaves or points above twice their noise
@@ -145,6 +147,11 @@ def table_of(published: Release | Synopsis) -> list[dict[str, Any]]:
     shared = {"missing": "mean", "weight": 1.0} if domain.is_declared else {}
     pairs = zip(domain.names(published.feature_names), domain.plain_columns(), strict=True)
     return [{**shared, "name": name, **one} for name, one in pairs]
+
+
+def warnings_of(published: Release | Synopsis) -> list[dict[str, Any]]:
+    """Return what to know before believing a document, each with its remedy."""
+    return [one.to_dict() for one in published.warnings]
 
 
 def cells_of(published: Release | Synopsis) -> dict[str, Any] | None:

@@ -14,8 +14,6 @@ from cloister.report._receipt import counted_words
 from cloister.report._summary import PLACES, choice_of
 from cloister.text import count_of, number, plain_text, rounded
 
-GUESS = "guess"  # bounds that were taken because nothing stood out of the noise
-FOUND_WORDS = {"noise": "bounds found with noise", GUESS: "bounds taken, as nothing stood out of the noise"}
 NOTICED = 2.0  # standard errors above which a part is mentioned, at least
 FALSE_ALARMS = 0.05  # chance that, by noise alone, any part of any column is mentioned
 LISTED_LEVELS = 12
@@ -68,7 +66,7 @@ def declared_words(one: Mapping[str, Any]) -> list[str]:
     """Return a column of the table as words: name, what it is, where it lies, and what else is said of it."""
     inside = KINDS[one["type"]].extent_words(one, LISTED_LEVELS)
     notes = [
-        FOUND_WORDS.get(str(one.get("found", "")), ""),
+        "bounds found with noise" if one.get("found") else "",
         f"spread {rounded(one['spread'])}" if "spread" in one else "",
         "" if one.get("weight", 1.0) == 1.0 else f"weight {number(one['weight'])}",
         "" if one.get("missing", "mean") == "mean" else f"missing: {PLACES.get(str(one['missing']), one['missing'])}",
@@ -115,14 +113,7 @@ def missing_fact(cells: Mapping[str, Any] | None) -> list[tuple[str, str, str]]:
 
 
 def found_words(table: Sequence[Mapping[str, Any]]) -> str:
-    """Say which bounds were found with noise, and which were taken because nothing stood out; nothing if all were declared."""
-    found = [one for one in table if one.get("found") and one["found"] != GUESS]
-    words = [f"Bounds found with noise: {_list_bounds(found)}."] if found else []
-    guessed = [one for one in table if one.get("found") == GUESS]
-    if guessed:
-        words.append(f"Nothing stood out of the noise, so that these bounds were taken: {_list_bounds(guessed)}.")
-    return " ".join(words)
-
-
-def _list_bounds(columns: Sequence[Mapping[str, Any]]) -> str:
-    return ", ".join(f"{plain_text(one['name'])} {rounded(one['low'])} to {rounded(one['high'])}" for one in columns)
+    """Say which bounds were found with noise; nothing if all were declared."""
+    found = [one for one in table if one.get("found")]
+    bounds = ", ".join(f"{plain_text(one['name'])} {rounded(one['low'])} to {rounded(one['high'])}" for one in found)
+    return f"Bounds found with noise: {bounds}." if found else ""

@@ -7,7 +7,7 @@ import numpy as np
 
 from cloister.card import Card
 from cloister.columns import FloatArray
-from cloister.release import coordinates_of
+from cloister.release import card_words, coordinates_of
 from cloister.text import count_of, with_error
 
 if TYPE_CHECKING:
@@ -37,6 +37,7 @@ def synopsis_card(synopsis: "Synopsis") -> Card:
         heads=heads,
         rows=rows,
         sentences=[
+            *card_words(synopsis.warnings),
             f"{size_words(synopsis)}. Noise of standard deviation {noise_words(synopsis)} in each {of}.{after}",
             *synopsis.receipt.promise()[:-1],
         ],

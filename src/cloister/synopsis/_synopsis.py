@@ -18,7 +18,16 @@ from cloister.files import read_whole, write_whole
 from cloister.plotting import mark_seeded, plot_curve, plot_tree
 from cloister.privacy import DISJOINT, SAME, Entropy, Receipt, StepRecord, refuse_seeded
 from cloister.questions import RowCount
-from cloister.release import VERSION, CellSummary, Release, library_versions, rebuild
+from cloister.release import (
+    VERSION,
+    Caution,
+    CellSummary,
+    Release,
+    cell_cautions,
+    library_versions,
+    rebuild,
+    size_cautions,
+)
 from cloister.synopsis._card import synopsis_card
 from cloister.synopsis._cut import Cut
 from cloister.synopsis._density import DensityClusters, cluster_by_density
@@ -89,6 +98,12 @@ class Synopsis(Points):
 
     def _repr_html_(self) -> str:
         return synopsis_card(self).html()
+
+    @property
+    def warnings(self) -> tuple[Caution, ...]:
+        """What to know before believing it, each with its remedy, as of a release."""
+        sizes = size_cautions(self.receipt, self.n_rows, self.n_rows_error)
+        return (*sizes, *cell_cautions(self.domain, self.feature_names, self.column_cells))
 
     @property
     def domain(self) -> Table:
@@ -428,6 +443,7 @@ class Synopsis(Points):
             "steps": [step.to_dict() for step in self.steps],
             "versions": self.versions,
             "column_cells": None if self.column_cells is None else self.column_cells.to_dict(),
+            "warnings": [one.to_dict() for one in self.warnings],
         }
 
     @classmethod
