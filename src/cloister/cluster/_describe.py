@@ -23,7 +23,7 @@ from cloister.release import ColumnProfile, Profiles
 
 DESCRIBE = "describe"  # name of the step
 SMALLEST_SHARE, LARGEST_SHARE = 0.001, 0.9  # of less, noise might be too large to be drawn
-FEWEST_BINS, USUAL_BINS, MOST_BINS = 5, 12, 24  # of a number or a date; usual where the number of rows is not known
+FEWEST_BINS, USUAL_BINS, MOST_BINS = 5, 12, 48  # of a number or a date; usual where the number of rows is not known
 ROWS_A_BIN = 6.0  # that an average cluster has in a bin, were they even, in standard deviations of the noise
 LOOK_PART = 0.2  # of the share, that looks at the whole table
 LARGEST = 1 << 24  # numbers, each of which gets its own draw of noise

@@ -14,11 +14,11 @@ import numpy as np
 import numpy.typing as npt
 
 from cloister import validate
-from cloister.columns import KINDS, Coordinate, Declaration, FloatArray, project_to_simplex
-from cloister.release._shares import Shares, Within
+from cloister.columns import KINDS, Coordinate, Declaration, FloatArray
+from cloister.release._shares import Shares
+from cloister.release._within import Within
 
 ABOVE_NOISE = 2.0  # standard deviations of its total from which on something is said of a cluster
-REACH = 2.0  # standard errors to each side of a share at which a quantile is looked up, to tell its own error
 LARGEST = 1e120  # of a count: its square is finite
 LOG = "log"
 OTHER, MISSING = "(other)", "(missing)"
@@ -169,7 +169,7 @@ class ColumnProfile:
         geometric mean; this one is the mean of the numbers themselves.
         """
         if self.centers is None:
-            return self._estimate(self._moment)
+            return self._estimate(Within.mean, wraps=True)
         known = self.above_noise
         return Estimate(np.where(known, self.centers.value, np.nan), np.where(known, self.centers.error, np.nan))
 
@@ -181,7 +181,7 @@ class ColumnProfile:
         Bins are wide: their own part is subtracted (Sheppard's correction), but no spread is stated below that of values
         spread evenly over one bin. Of a cluster narrower than a bin, this is all that the histogram says.
         """
-        return self._estimate(self._deviation)
+        return self._estimate(Within.spread)
 
     def quantiles(self, parts: Sequence[float] = QUARTILES) -> Estimate:
         """Return quantiles of what is not missing, with values spread evenly over each bin; of numbers and dates.
@@ -199,7 +199,7 @@ class ColumnProfile:
             Of shape (n_clusters, n_parts).
         """
         wanted = [validate.number("ColumnProfile.quantiles", part, low=0.0, high=1.0) for part in parts]
-        found = [self._estimate(partial(self._quantile, part=part)) for part in wanted]
+        found = [self._estimate(partial(Within.quantile, part=part), wraps=True) for part in wanted]
         pairs = np.array([(one.value, one.error) for one in found]).reshape(len(wanted), 2, self.n_clusters)
         return Estimate(pairs[:, 0].T, pairs[:, 1].T)
 
@@ -252,8 +252,8 @@ class ColumnProfile:
     def _column(self) -> type[Declaration]:
         return KINDS[self.kind]
 
-    def _estimate(self, of: Callable[[Shares, FloatArray], tuple[float, float]]) -> Estimate:
-        """Return a number of each cluster from its shares and the edges of its bins; NaN where nothing is known of it."""
+    def _estimate(self, of: Callable[[Within], tuple[float, float]], *, wraps: bool = False) -> Estimate:
+        """Return a number of each cluster; NaN where nothing is known of it. One that `wraps` is a value of the column."""
         if self.edges is None:
             remedy = "Ask for its shares."
             validate.refuse(f"ColumnProfile[{self.name!r}]", "a number or a date", self.kind, remedy=remedy)
@@ -261,43 +261,10 @@ class ColumnProfile:
         for label in np.flatnonzero(self.above_noise):
             edges, ordered = self._column.unroll(self.edges, self.noisy_counts[label])
             cluster = Shares.of(ordered, self.sigma, ordered=True)
-            if cluster is not None and cluster.total > 0:
-                found[label] = of(cluster, edges)
+            if cluster is not None and cluster.counts[cluster.kept[:-1]].sum() > 0:
+                value, error = of(Within.of(cluster, edges))
+                found[label] = self._column.wrap(value, edges) if wraps else value, error
         return Estimate(found[:, 0], found[:, 1])
-
-    def _moment(self, cluster: Shares, edges: FloatArray) -> tuple[float, float]:
-        """Return the mean of one cluster and its error."""
-        within = Within.of(cluster, edges)
-        mean = float(within.means @ cluster.counts) / cluster.total
-        unknown = within.mean_error(within.shares)
-        return self._column.wrap(mean, edges), math.hypot(cluster.error(within.means - mean), unknown)
-
-    def _deviation(self, cluster: Shares, edges: FloatArray) -> tuple[float, float]:
-        """Return the standard deviation of one cluster and its error."""
-        within = Within.of(cluster, edges)
-        away = within.means - float(within.means @ cluster.counts) / cluster.total
-        squares = away**2 + within.variances
-        variance = float(squares @ cluster.counts) / cluster.total
-        least = float(within.variances @ within.shares)
-        spread = math.sqrt(max(variance, least))
-        unknown = math.hypot(
-            2 * within.mean_error(within.shares * away),
-            float(within.shares @ within.variance_errors),
-        )
-        noise = cluster.error(squares - variance)
-        return spread, math.hypot(noise, unknown) / (2 * spread)
-
-    def _quantile(self, cluster: Shares, edges: FloatArray, part: float) -> tuple[float, float]:
-        """Return a quantile of one cluster and its error."""
-        within = Within.of(cluster, edges)
-        value, place, below = within.quantile(part)
-        weights = np.zeros(len(within.shares))
-        weights[:place], weights[place] = 1.0, below
-        reach = REACH * cluster.error(weights - part)
-        ends = [within.quantile(float(np.clip(part + step, 0.0, 1.0)))[0] for step in (-reach, reach)]
-        noise = max(value - ends[0], ends[1] - value) / REACH
-        error = math.hypot(noise, float(within.place_errors[place]))
-        return self._column.wrap(value, edges), min(error, float(edges[-1] - edges[0]))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
