@@ -122,10 +122,10 @@ def test_histograms_do_not_depend_on_where_the_circle_is_cut(turn):
     profile = ColumnProfile(
         name="hour", kind="cyclic", edges=np.arange(25), noisy_counts=[[*np.roll(counts, turn), 0.0]], sigma=1.0
     )
-    assert (profile.mean().value[0] - turn) % 24 == pytest.approx(0.5)
-    assert profile.spread().value[0] == pytest.approx(math.sqrt(1.2), abs=0.05)
+    assert (profile.mean().value[0] - turn) % 24 == pytest.approx(0.5, abs=0.01)
+    assert profile.spread().value[0] == pytest.approx(math.sqrt(1.2), abs=0.1)
     low, middle, high = ((profile.quantiles().value[0] - turn - 0.5 + 12) % 24 - 12).tolist()
-    assert middle == pytest.approx(0, abs=1e-6)
+    assert middle == pytest.approx(0, abs=0.01)
     assert -2 < low < 0 < high < 2
 
 

@@ -54,16 +54,12 @@ def test_errors_cover_what_noise_does(kind, sigma, generator):
     values = np.clip(DRAWS[kind](generator, 5000), 0, 99.99)
     counts = histogram(values, 500)
     profile = number(counts + generator.normal(0, sigma, (400, 21)), sigma=sigma)
-    middles = (EDGES[:-1] + EDGES[1:]) / 2
-    mean = middles @ counts[:-1] / 5000  # what the bins say without noise
-    spread = math.sqrt((middles - mean) ** 2 @ counts[:-1] / 5000 - WIDTH**2 / 12)
     shares = levels(np.array([600.0, 300.0, 100.0, 80.0]) + generator.normal(0, sigma, (400, 4)), sigma=sigma).shares()
     assert (np.mean(np.abs(shares.value - np.array([600, 300, 100, 80]) / 1080) <= 1.96 * shares.error, axis=0) >= 0.88).all()
-    for found, true in ((profile.mean(), mean), (profile.spread(), spread), (profile.missing(), 500 / 5500)):
+    for found, true in ((profile.mean(), values.mean()), (profile.spread(), values.std()), (profile.missing(), 500 / 5500)):
         assert np.mean(np.abs(found.value - true) <= 1.96 * found.error) >= 0.88
-        assert np.median(found.error) <= 2.5 * np.std(found.value)  # not by errors that are always huge
-    assert mean == pytest.approx(values.mean(), abs=0.3)
-    assert spread == pytest.approx(values.std(), abs=0.5)
+        # Not by errors that are always huge: they allow for the noise, and for where in its bin a value lies.
+        assert np.median(found.error) <= 2.5 * math.hypot(np.std(found.value), 0.05 * WIDTH)
 
 
 @pytest.mark.parametrize("kind", ["normal", "even"])
@@ -83,7 +79,9 @@ def test_noise_far_away_does_not_widen_a_narrow_cluster(generator):
     """The part of noise that is not cut to zero lies on one side of zero: counted in, it would make every spread too large."""
     values = generator.normal(30, 6, 4000)
     profile = number(histogram(values) + generator.normal(0, 25, (200, 21)), sigma=25.0)
-    assert np.median(profile.spread().value) == pytest.approx(6, abs=0.7)
+    found = profile.spread()
+    assert np.median(found.value) == pytest.approx(values.std(), abs=1.0)
+    assert np.mean(np.abs(found.value - values.std()) <= 1.96 * found.error) >= 0.88
     assert np.count_nonzero(profile.shares().value[:, -8:-1]) < 0.1 * 200 * 7
 
 
@@ -91,7 +89,7 @@ def test_differences_are_from_all_rows():
     low, high = np.zeros(21), np.zeros(21)
     low[4], high[14] = 1000.0, 1000.0
     both = number([low, high], sigma=0.5)
-    assert both.spread().value == pytest.approx([WIDTH / math.sqrt(12)] * 2), "a spread below a bin is not claimed"
+    assert both.spread().value == pytest.approx([WIDTH / math.sqrt(12)] * 2, rel=0.01), "a spread below a bin is not claimed"
     assert (both.whole().noisy_counts == low + high).all()
     assert both.whole().sigma == pytest.approx(0.5 * 2**0.5)
     found = both.difference()

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Pure functions of noisy answers and public parameters. Imports columns and questions only, so it cannot reach a row."""
 
+from cloister.algorithms._bins import MORE_BINS, look_edges, place_edges
 from cloister.algorithms._density import find_dense_cells
 from cloister.algorithms._evolution import (
     FEWEST_VARIATIONS,
@@ -43,6 +44,7 @@ __all__ = [
     "FEWEST_VARIATIONS",
     "FIRST_CANDIDATES",
     "LARGEST_FACTOR",
+    "MORE_BINS",
     "N_INTERVALS",
     "N_LOOKS",
     "RESTARTS",
@@ -83,6 +85,7 @@ __all__ = [
     "judge_solution",
     "lift",
     "locate",
+    "look_edges",
     "mean_square",
     "nearest_averages",
     "nearest_of",
@@ -90,6 +93,7 @@ __all__ = [
     "neighbour_averages",
     "neighbour_distance",
     "pack_sphere",
+    "place_edges",
     "place_of_rows",
     "plane_of",
     "project_to_total",

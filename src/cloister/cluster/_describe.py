@@ -1,15 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a fit asks after its centres are found, if it is asked to: histograms of every column in every cluster.
 
-The share of the budget is taken before the method's own plan. Which bins are asked for follows from public numbers.
+The share of the budget is taken before the method's own plan. A part of it looks at the whole table, column by column, and says
+where bins are worth having; how many there are follows from public numbers. A row adds one to one bin of each histogram, wherever
+their edges are, so that what a question costs does not depend on what the first one found.
 """
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from cloister import validate
+from cloister.algorithms import MORE_BINS, look_edges, place_edges
 from cloister.cluster._first import FirstSteps
 from cloister.cluster._plan import Planner, Request
 from cloister.columns import Declaration, FloatArray, Frame, declare_columns
@@ -19,8 +23,9 @@ from cloister.release import ColumnProfile, Profiles
 
 DESCRIBE = "describe"  # name of the step
 SMALLEST_SHARE, LARGEST_SHARE = 0.001, 0.9  # of less, noise might be too large to be drawn
-FEWEST_BINS, USUAL_BINS, MOST_BINS = 5, 12, 24  # of a number or a date; usual where the number of rows is not known
-ROWS_A_BIN = 4.0  # that an average cluster has in a bin, were they even, in standard deviations of the noise
+FEWEST_BINS, USUAL_BINS, MOST_BINS = 5, 12, 48  # of a number or a date; usual where the number of rows is not known
+ROWS_A_BIN = 6.0  # that an average cluster has in a bin, were they even, in standard deviations of the noise
+LOOK_PART = 0.2  # of the share, that looks at the whole table
 LARGEST = 1 << 24  # numbers, each of which gets its own draw of noise
 ROUNDING = 1e-9  # of shares that are added up
 
@@ -63,10 +68,10 @@ def read_columns(where: str, columns: object, *, share: float, bounds: object) -
 
 @dataclass(frozen=True, eq=False)
 class Description:
-    """What will be asked of the clusters: the step, and the bins of each column."""
+    """What will be asked of the clusters: the step, and how many bins a number is cut into."""
 
     step: Step
-    bins: tuple[ColumnBins, ...]
+    n_bins: int
     columns: tuple[Declaration, ...]  # what each is, those that are only described last
 
     @classmethod
@@ -89,47 +94,82 @@ class Description:
             validate.refuse(where, rule, share, remedy="Lower it, or bounds_share.")
         columns = (*frame.domain.columns, *extra.values())
         planner = Planner(request.cost, request.relation)
-        example = tuple(_bins(one, FEWEST_BINS) for one in columns)
-        sigma = deviation(_question(frame, example), planner.budget.share(share), planner.relation)
+        looks, example = _looks(columns), [_even(one, FEWEST_BINS) for one in columns]
+        look = {"look": (_question(frame, looks), LOOK_PART * share)} if looks else {}
+        counts = _question(frame, list(enumerate(example))), (1 - LOOK_PART if looks else 1.0) * share
+        sigma = deviation(counts[0], planner.budget.share(counts[1]), planner.relation)
         n_bins = _n_bins(where, columns, request.n_clusters, n_rows, sigma)
-        bins = tuple(_bins(one, n_bins) for one in columns)
+        size = request.n_clusters * sum(_even(one, n_bins).size for one in columns)
         purpose = "What the clusters look like: histograms of every column in each of them"
-        size = request.n_clusters * sum(one.size for one in bins)
-        step = planner.step(DESCRIBE, purpose, n_points=size, counts=(_question(frame, bins), share))
-        return cls(step, bins, columns)
+        return cls(planner.step(DESCRIBE, purpose, n_points=size, **look, counts=counts), n_bins, columns)
 
     def ask(self, ask: Ask, frame: Frame, centers: FloatArray, names: tuple[str, ...]) -> Profiles:
         """Ask for the histograms of the clusters around these centres, in the unit ball's coordinates."""
-        answer = ask(_question(frame, self.bins, points=frame.clip_unit(centers)), self.step["counts"])
-        ends = np.cumsum([one.size for one in self.bins])[:-1]
-        parts = np.split(answer.value, ends, axis=1)
+        edges = dict(self._look(ask, frame))
+        bins = [ColumnBins.between(edges[place]) if place in edges else _levels(one) for place, one in enumerate(self.columns)]
+        question = _question(frame, list(enumerate(bins)), points=frame.clip_unit(centers))
+        answer = ask(question, self.step["counts"])
+        parts = np.split(answer.value, np.cumsum([one.size for one in bins])[:-1], axis=1)
         made = tuple(
             ColumnProfile(
                 name=name,
                 kind=one.kind,
-                clustered=index < frame.n_raw,
+                clustered=place < frame.n_raw,
                 noisy_counts=part,
                 sigma=answer.sigma,
-                edges=None if bins.are_levels else one.edges(bins.n_bins),
-                levels=one.level_names if bins.are_levels else None,
+                edges=edges.get(place),
+                levels=one.level_names if one.has_levels else None,
+                log=one.is_log,
             )
-            for index, (name, one, bins, part) in enumerate(zip(names, self.columns, self.bins, parts, strict=True))
+            for place, (name, one, part) in enumerate(zip(names, self.columns, parts, strict=True))
         )
         return Profiles(columns=made)
 
+    def _look(self, ask: Ask, frame: Frame) -> Iterator[tuple[int, FloatArray]]:
+        """Look at the whole table, and yield the edges of the bins of each number and date."""
+        looks = _looks(self.columns)
+        if not looks:
+            return
+        answer = ask(_question(frame, looks), self.step["look"])
+        ends = np.cumsum([one.size for _, one in looks])
+        seen = [part[:-1] for part in np.split(answer.value[0], ends[:-1])]
+        for (place, _), coarse, fine in zip(looks[::2], seen[::2], seen[1::2], strict=True):
+            column = self.columns[place]
+            edges = place_edges(coarse, fine, look_edges(*_ends(column))[1], answer.sigma, self.n_bins)
+            edges = np.exp(edges) if column.is_log else edges
+            edges[[0, -1]] = column.interval
+            yield place, edges
 
-def _bins(declared: Declaration, n_bins: int) -> ColumnBins:
-    if declared.has_levels:
-        return ColumnBins.of_levels(len(declared.level_names))
-    low, high = declared.interval
-    return ColumnBins(low=low, high=high, n_bins=n_bins, log=declared.is_log)
+
+def _looks(columns: tuple[Declaration, ...]) -> list[tuple[int, ColumnBins]]:
+    """Return two histograms of each number and date, a coarse and a fine one, with its place."""
+    found = []
+    for place, one in enumerate(columns):
+        for edges in () if one.has_levels else look_edges(*_ends(one)):
+            edges = np.exp(edges) if one.is_log else edges
+            found.append((place, ColumnBins.between(edges)))
+    return found
+
+
+def _ends(column: Declaration) -> tuple[float, float]:
+    """Return the bounds of a column, on the scale on which its bins are placed."""
+    low, high = column.interval
+    return (math.log(low), math.log(high)) if column.is_log else (low, high)
+
+
+def _levels(column: Declaration) -> ColumnBins:
+    return ColumnBins.of_levels(len(column.level_names))
+
+
+def _even(column: Declaration, n_bins: int) -> ColumnBins:
+    """Return as many bins as a column will have, where only their number matters."""
+    return _levels(column) if column.has_levels else ColumnBins(low=0.0, high=1.0, n_bins=n_bins)
 
 
 def _n_bins(where: str, columns: tuple[Declaration, ...], n_clusters: int, n_rows: float, sigma: float) -> int:
     """Return into how many bins a number is cut: so that a bin of an average cluster stands out of the noise."""
-    fewest = [_bins(one, FEWEST_BINS) for one in columns]
-    n_measured = sum(not one.are_levels for one in fewest)
-    needed = n_clusters * sum(one.size for one in fewest)
+    n_measured = sum(not one.has_levels for one in columns)
+    needed = n_clusters * (sum(_even(one, FEWEST_BINS).size for one in columns) + n_measured * MORE_BINS)
     if needed > LARGEST:
         remedy = "Describe fewer columns, or use fewer clusters."
         validate.refuse(where, f"at most {LARGEST:,} bins in all clusters", needed, remedy=remedy)
@@ -138,7 +178,10 @@ def _n_bins(where: str, columns: tuple[Declaration, ...], n_clusters: int, n_row
     return min(max(wanted, FEWEST_BINS), room)
 
 
-def _question(frame: Frame, bins: tuple[ColumnBins, ...], points: FloatArray | None = None) -> NearestHistograms:
-    """Return the question; without points, one of the same sensitivity."""
+def _question(
+    frame: Frame, bins: Sequence[tuple[int, ColumnBins]], points: FloatArray | None = None
+) -> NearestHistograms:
+    """Return the question about columns at some places; without points, about all rows together."""
     given = np.zeros((1, frame.n_features)) if points is None else points
-    return NearestHistograms(points=given, frame=frame, columns=tuple(range(len(bins))), bins=bins)
+    places, parts = zip(*bins, strict=True)
+    return NearestHistograms(points=given, frame=frame, columns=places, bins=parts)

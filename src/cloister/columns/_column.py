@@ -214,10 +214,6 @@ class Declaration(ABC):
         """Whether distances and bins are those of logarithms."""
         return False
 
-    def edges(self, n_bins: int) -> FloatArray:
-        """Return where so many bins begin and end."""
-        return (np.geomspace if self.is_log else np.linspace)(*self.interval, n_bins + 1)
-
     @classmethod
     def unroll(cls, edges: FloatArray, counts: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return bins and counts in the order in which means and quantiles are taken; the last count is of missing values."""

@@ -100,11 +100,13 @@ class Cyclic(Declaration):
     @classmethod
     def unroll(cls, edges: FloatArray, counts: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Cut the circle opposite to the mean direction, so that means and quantiles do not depend on where it begins."""
-        n_bins, own = len(edges) - 1, np.maximum(counts[:-1], 0.0)
-        angles = 2 * math.pi * (np.arange(n_bins) + 0.5) / n_bins
+        own, period = np.maximum(counts[:-1], 0.0), edges[-1] - edges[0]
+        middles = (edges[:-1] + edges[1:]) / 2
+        angles = 2 * math.pi * (middles - edges[0]) / period
         opposite = math.atan2(-float(own @ np.sin(angles)), -float(own @ np.cos(angles))) % (2 * math.pi)
-        first = int(opposite / (2 * math.pi) * n_bins) % n_bins
-        return edges + (edges[first] - edges[0]), np.append(np.roll(counts[:-1], -first), counts[-1])
+        first = min(int(np.searchsorted(edges, edges[0] + opposite / (2 * math.pi) * period, side="right")) - 1, len(own) - 1)
+        around = np.concatenate([edges[first:-1], edges[: first + 1] + period])
+        return around, np.append(np.roll(counts[:-1], -first), counts[-1])
 
     @classmethod
     def wrap(cls, value: float, edges: FloatArray) -> float:

@@ -7,6 +7,7 @@ its cells to one bin of its own column.
 
 import math
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import ClassVar
 
 import numpy as np
@@ -22,8 +23,8 @@ from cloister.questions._search import Nearest
 class ColumnBins:
     """The bins of one raw column.
 
-    Of an interval: equal parts of it, and one bin for cells that are missing or not finite. What lies outside is moved to the
-    nearer end. Of levels: one bin for each position, one for cells that are no level, one for missing ones.
+    Of an interval: parts of it, and one bin for cells that are missing or not finite. What lies outside is moved to the nearer
+    end. Of levels: one bin for each position, one for cells that are no level, one for missing ones.
 
     Parameters
     ----------
@@ -33,25 +34,34 @@ class ColumnBins:
         Parts of the interval, or levels.
     are_levels : bool, default=False
         Whether cells are positions of levels.
-    log : bool, default=False
-        Whether the parts are equal in logarithms; both ends are positive then.
+    inner : tuple of float, default=()
+        Public numbers at which the second and all further parts begin, where parts are not equal.
     """
 
     low: float
     high: float
     n_bins: int
     are_levels: bool = False
-    log: bool = False
+    inner: tuple[float, ...] = ()
 
     def __post_init__(self) -> None:
         if not (self.low < self.high and math.isfinite(self.low) and math.isfinite(self.high)):
             validate.refuse("ColumnBins", "finite ends low < high", (self.low, self.high), remedy="Pass public bounds.")
         validate.integer("ColumnBins.n_bins", self.n_bins, low=1)
+        edges = (self.low, *self.inner, self.high)
+        if self.inner and (len(edges) != self.n_bins + 1 or not all(one < other for one, other in pairwise(edges))):
+            validate.refuse("ColumnBins.inner", "increasing numbers, one less than bins", self.inner, remedy="Sort them.")
 
     @classmethod
     def of_levels(cls, n_levels: int) -> "ColumnBins":
         """Return the bins of so many levels."""
         return cls(low=0.0, high=float(n_levels), n_bins=n_levels, are_levels=True)
+
+    @classmethod
+    def between(cls, edges: FloatArray) -> "ColumnBins":
+        """Return the bins between increasing edges."""
+        low, *inner, high = edges.tolist()
+        return cls(low=low, high=high, n_bins=len(inner) + 1, inner=tuple(inner))
 
     @property
     def size(self) -> int:
@@ -60,10 +70,10 @@ class ColumnBins:
 
     def find(self, cells: FloatArray) -> IntArray:
         """Return the bin of each cell; every cell has one, whatever it holds."""
-        low, high, inside = self.low, self.high, cells
-        if self.log:
-            low, high, inside = math.log(low), math.log(high), np.log(np.maximum(cells, low))
-        parts = cells if self.are_levels else (inside - low) / (high - low) * self.n_bins
+        if self.inner:
+            places = np.searchsorted(np.array(self.inner), cells, side="right")
+            return np.where(np.isfinite(cells), places, self.size - 1).astype(np.int64)
+        parts = cells if self.are_levels else (cells - self.low) / (self.high - self.low) * self.n_bins
         places = np.clip(np.nan_to_num(np.floor(parts)), 0, self.n_bins - 1)
         if self.are_levels:
             places = np.where((cells >= 0) & (cells < self.n_bins), places, self.n_bins)

@@ -14,12 +14,13 @@ import numpy as np
 import numpy.typing as npt
 
 from cloister import validate
-from cloister.columns import KINDS, Coordinate, Declaration, FloatArray, project_to_simplex
+from cloister.columns import KINDS, Coordinate, Declaration, FloatArray
 from cloister.release._shares import Shares
+from cloister.release._within import Within
 
 ABOVE_NOISE = 2.0  # standard deviations of its total from which on something is said of a cluster
-UNEVEN = 1 / 8  # of a bin, by which a quantile may be off because values are not spread evenly over it
 LARGEST = 1e120  # of a count: its square is finite
+LOG = "log"
 OTHER, MISSING = "(other)", "(missing)"
 QUARTILES = (0.25, 0.5, 0.75)
 
@@ -46,12 +47,18 @@ class ColumnProfile:
         Whether clusters were found by it.
     edges : array of shape (n_bins + 1,), optional
         Of a number or a date: where bins begin and end. What lay outside the bounds is in the first and the last one.
+    log : bool, default=False
+        Whether the column is a number on a logarithmic scale. Its bins are placed on that scale; means and spreads are those of
+        the numbers themselves.
     levels : tuple of str, optional
         Of a category or a flag: what the bins stand for.
     noisy_counts : array of shape (n_clusters, n_bins + 1 or n_levels + 2)
         Rows by bin. The last bin is for missing values; of levels, the last but one for values that are none of them.
     sigma : float
         Standard deviation of the noise on each count.
+    centers : Estimate, optional
+        Of a column that clusters were found by: the centres, which are its means. Not part of the document: a release, which has
+        them, fills them in.
 
     Notes
     -----
@@ -72,6 +79,8 @@ class ColumnProfile:
     clustered: bool = True
     edges: FloatArray | None = None
     levels: tuple[str, ...] | None = None
+    log: bool = False
+    centers: Estimate | None = None
 
     def __post_init__(self) -> None:
         counts = np.array(self.noisy_counts, dtype=np.float64)
@@ -118,7 +127,19 @@ class ColumnProfile:
     def whole(self) -> "ColumnProfile":
         """Return the column in all clusters together, as one."""
         counts = self.noisy_counts.sum(axis=0, keepdims=True)
-        return replace(self, noisy_counts=counts, sigma=self.sigma * math.sqrt(self.n_clusters))
+        whole = replace(self, noisy_counts=counts, sigma=self.sigma * math.sqrt(self.n_clusters), centers=None)
+        if self.centers is None or self.edges is None:
+            return whole
+        # The mean of the centres by their rows, so that differences between clusters and the whole are those of the centres.
+        rows = np.where(self.above_noise, np.maximum(self.noisy_counts[:, :-1].sum(axis=1), 0.0), 0.0)
+        rows[~np.isfinite(self.centers.value)] = 0.0
+        weights, start = rows / max(rows.sum(), 1e-300), float(whole.mean().value[0])
+        away = np.where(weights > 0, self._column.difference(self.centers.value, start, self.edges), 0.0)
+        shift, noise = float(weights @ away), self.totals.error / max(rows.sum(), 1e-300)
+        own = np.where(weights > 0, weights * self.centers.error, 0.0)
+        error = np.linalg.norm([*own, *(noise * (away - shift) * (weights > 0))])
+        value = self._column.wrap(start + shift, self.edges)
+        return replace(whole, centers=Estimate(np.array([value]), np.array([float(error)])))
 
     def shares(self) -> Estimate:
         """Return the share of every bin in each cluster: none negative, one in all; missing values are a bin, too.
@@ -142,8 +163,15 @@ class ColumnProfile:
         return Estimate(found.value[:, -1], found.error[:, -1])
 
     def mean(self) -> Estimate:
-        """Return the mean of what is not missing in each cluster; of numbers and dates."""
-        return self._estimate(self._moment)
+        """Return the mean of what is not missing in each cluster; of numbers and dates.
+
+        Of a column that clusters were found by, that is the centre, with its own error. A centre on a logarithmic scale is a
+        geometric mean; this one is the mean of the numbers themselves.
+        """
+        if self.centers is None:
+            return self._estimate(Within.mean, wraps=True)
+        known = self.above_noise
+        return Estimate(np.where(known, self.centers.value, np.nan), np.where(known, self.centers.error, np.nan))
 
     def spread(self) -> Estimate:
         """Return the standard deviation of what is not missing in each cluster; of numbers and dates.
@@ -153,7 +181,7 @@ class ColumnProfile:
         Bins are wide: their own part is subtracted (Sheppard's correction), but no spread is stated below that of values
         spread evenly over one bin. Of a cluster narrower than a bin, this is all that the histogram says.
         """
-        return self._estimate(self._deviation)
+        return self._estimate(Within.spread)
 
     def quantiles(self, parts: Sequence[float] = QUARTILES) -> Estimate:
         """Return quantiles of what is not missing, with values spread evenly over each bin; of numbers and dates.
@@ -171,7 +199,7 @@ class ColumnProfile:
             Of shape (n_clusters, n_parts).
         """
         wanted = [validate.number("ColumnProfile.quantiles", part, low=0.0, high=1.0) for part in parts]
-        found = [self._estimate(partial(self._quantile, part=part)) for part in wanted]
+        found = [self._estimate(partial(Within.quantile, part=part), wraps=True) for part in wanted]
         pairs = np.array([(one.value, one.error) for one in found]).reshape(len(wanted), 2, self.n_clusters)
         return Estimate(pairs[:, 0].T, pairs[:, 1].T)
 
@@ -198,6 +226,8 @@ class ColumnProfile:
         found: dict[str, Any] = {"name": self.name, "kind": self.kind, "clustered": self.clustered}
         if self.edges is not None:
             found["edges"] = self.edges.tolist()
+        if self.log:
+            found["scale"] = LOG
         if self.levels is not None:
             found["levels"] = list(self.levels)
         return {**found, "noisy_counts": self.noisy_counts.tolist(), "sigma": self.sigma}
@@ -211,6 +241,7 @@ class ColumnProfile:
             clustered=validate.boolean("ColumnProfile.clustered", data["clustered"]),
             edges=data.get("edges"),
             levels=data.get("levels"),
+            log=data.get("scale") == LOG,
             noisy_counts=data["noisy_counts"],
             sigma=float(data["sigma"]),
         )
@@ -221,8 +252,8 @@ class ColumnProfile:
     def _column(self) -> type[Declaration]:
         return KINDS[self.kind]
 
-    def _estimate(self, of: Callable[[Shares, FloatArray], tuple[float, float]]) -> Estimate:
-        """Return a number of each cluster from its shares and the edges of its bins; NaN where nothing is known of it."""
+    def _estimate(self, of: Callable[[Within], tuple[float, float]], *, wraps: bool = False) -> Estimate:
+        """Return a number of each cluster; NaN where nothing is known of it. One that `wraps` is a value of the column."""
         if self.edges is None:
             remedy = "Ask for its shares."
             validate.refuse(f"ColumnProfile[{self.name!r}]", "a number or a date", self.kind, remedy=remedy)
@@ -230,40 +261,10 @@ class ColumnProfile:
         for label in np.flatnonzero(self.above_noise):
             edges, ordered = self._column.unroll(self.edges, self.noisy_counts[label])
             cluster = Shares.of(ordered, self.sigma, ordered=True)
-            if cluster is not None and cluster.total > 0:
-                found[label] = of(cluster, edges)
+            if cluster is not None and cluster.counts[cluster.kept[:-1]].sum() > 0:
+                value, error = of(Within.of(cluster, edges))
+                found[label] = self._column.wrap(value, edges) if wraps else value, error
         return Estimate(found[:, 0], found[:, 1])
-
-    def _moment(self, cluster: Shares, edges: FloatArray) -> tuple[float, float]:
-        """Return the mean of one cluster and its error."""
-        middles = (edges[:-1] + edges[1:]) / 2
-        mean = float(middles @ cluster.counts) / cluster.total
-        return self._column.wrap(mean, edges), cluster.error(middles - mean)
-
-    def _deviation(self, cluster: Shares, edges: FloatArray) -> tuple[float, float]:
-        """Return the standard deviation of one cluster and its error."""
-        middles = (edges[:-1] + edges[1:]) / 2
-        squares = (middles - float(middles @ cluster.counts) / cluster.total) ** 2
-        grouped = float(squares @ cluster.counts) / cluster.total
-        within = float(np.diff(edges) ** 2 @ cluster.counts) / cluster.total / 12
-        spread = math.sqrt(max(grouped - within, within))
-        return spread, cluster.error((squares - grouped) / (2 * spread))
-
-    def _quantile(self, cluster: Shares, edges: FloatArray, part: float) -> tuple[float, float]:
-        """Return a quantile of one cluster and its error, with values spread evenly over each bin."""
-        kept = cluster.kept[:-1]
-        shares = project_to_simplex(cluster.counts[None][:, kept] / cluster.total)[0]
-        lows, widths = edges[:-1][kept], np.diff(edges)[kept]
-        ends = np.cumsum(shares)
-        place = min(int(np.searchsorted(ends, part)), int(np.flatnonzero(shares)[-1]))
-        place = max(place, int(np.flatnonzero(shares)[0]))
-        within = float(np.clip((part - ends[place] + shares[place]) / shares[place], 0.0, 1.0))
-        below = np.zeros(len(kept))
-        where = int(np.flatnonzero(kept)[place])
-        below[:where], below[where] = 1.0, within
-        error = math.hypot(cluster.error(below - part) / shares[place], UNEVEN) * widths[place]
-        value = self._column.wrap(float(lows[place] + within * widths[place]), edges)
-        return value, min(error, float(edges[-1] - edges[0]))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

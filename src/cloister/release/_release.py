@@ -9,7 +9,7 @@ import json
 import os
 import platform
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -26,10 +26,10 @@ from cloister.privacy import Event, Receipt, StepRecord, refuse_seeded
 from cloister.release._card import TEXT_COLUMNS, release_card
 from cloister.release._cautions import Caution, release_cautions
 from cloister.release._cells import CellSummary
-from cloister.release._distributions import Profiles
+from cloister.release._distributions import Estimate, Profiles
 from cloister.release._open import open_for
 from cloister.release._plot import plot_release
-from cloister.release._profile import profile_of, to_frame
+from cloister.release._profile import described_columns, profile_of, to_frame
 from cloister.release._source_target import CHOSEN, TargetDetails
 
 if TYPE_CHECKING:
@@ -127,6 +127,8 @@ class Release:
     def __post_init__(self) -> None:
         if not self.created:
             object.__setattr__(self, "created", self.receipt.day)
+        if self.profiles is not None:
+            object.__setattr__(self, "profiles", self._with_centers(self.profiles))
 
     @property
     def n_clusters(self) -> int:
@@ -202,6 +204,21 @@ class Release:
     def free_centers(self) -> FloatArray | None:
         """The sanitised source of source-target clustering: centres besides the chosen ones. None for other methods."""
         return None if self.source_target is None else self.source_target.source
+
+    def _with_centers(self, profiles: Profiles) -> Profiles:
+        """Return the profiles with the centres as the means of the columns that clusters were found by.
+
+        Not of a logarithmic scale, where centres are geometric means, nor where centres are chosen points.
+        """
+        known = {name: (one, cut) for name, one, cut in described_columns(self) if not one.has_levels and not one.is_log}
+        found = []
+        for one in profiles:
+            declared, cut = known.get(one.name, (None, slice(0)))
+            if declared is None or declared.kind != one.kind or not one.clustered or self.free_centers is not None:
+                found.append(replace(one, centers=None))
+                continue
+            found.append(replace(one, centers=Estimate(*declared.on_axis(self.cluster_centers[:, cut], self.center_errors[:, cut]))))
+        return Profiles(columns=tuple(found))
 
     def events_of(self, step: StepRecord | str) -> tuple[Event, ...]:
         """Return the noisy answers of a step, given as its record or its name."""

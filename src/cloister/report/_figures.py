@@ -10,12 +10,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+
+from cloister.columns import FloatArray
 from cloister.report._pages import Picture
 from cloister.report._plot import WHISKER, Axis, Plot, Point, plot_columns, plot_plane
 from cloister.text import chance_text
 
 STRIP, STRIP_EDGE = 120.0, 3.0  # width of a picture in a cell, and how far from its sides the ends of an axis stand
-HISTOGRAM = 36.0  # height
+HISTOGRAM, GAP = 36.0, 0.6  # height; between bars
 PANEL, PANEL_MARGIN, PANEL_FLATTEST = 200.0, 8.0, 48.0
 CHART_WIDTH, CHART_HEIGHT, CURVE_HEIGHT = 460.0, 150.0, 260.0
 HALF_BAR = 0.36  # of the distance between two bars
@@ -42,21 +45,30 @@ def bar(value: float, error: float = 0.0, *, low: float = 0.0, high: float = 1.0
     return _small(f'{body}<path class="rule" d="M{zero} 2v12"/>')
 
 
-def histogram(shares: Sequence[float], whole: Sequence[float]) -> Picture:
-    """Draw bars for the shares of a cluster, and an outline for those of all rows, to one scale."""
-    tallest, step = max([*shares, *whole, 1e-9]), STRIP / len(shares)
+def histogram(shares: FloatArray, whole: FloatArray, edges: FloatArray) -> Picture:
+    """Draw the density of a cluster as bars, and that of all rows as an outline, to one scale.
 
-    def y(share: float) -> str:
-        return f"{HISTOGRAM - (HISTOGRAM - 2) * share / tallest:.1f}"
+    Bins may be of any width: `edges` say where they stand, from 0 to 1; what lies outside is not drawn.
+    """
+    widths, at = np.diff(edges), STRIP * np.clip(edges, 0.0, 1.0)
+    drawn = np.diff(at) > 0
+    bars, outline = (part / widths if len(part) else part for part in (shares, whole))
+    tallest = max([*bars[drawn], *(outline[drawn] if len(outline) else []), 1e-9])
 
-    foot = f"{HISTOGRAM:g}"
-    bars = "".join(
-        f"M{index * step:.1f} {foot}V{y(share)}h{step - 0.6:.1f}V{foot}z" for index, share in enumerate(shares) if share
+    def y(density: float) -> str:
+        return f"{HISTOGRAM - (HISTOGRAM - 2) * density / tallest:.1f}"
+
+    def x(length: float) -> str:
+        return f"{max(length, 0.1):.1f}"
+
+    foot, places = f"{HISTOGRAM:g}", np.flatnonzero(drawn)
+    d = "".join(
+        f"M{at[one]:.1f} {foot}V{y(bars[one])}h{x(at[one + 1] - at[one] - GAP)}V{foot}z" for one in places if shares[one] > 0
     )
-    line = "".join(f"{'V' if index else f'M0 {foot}V'}{y(share)}h{step:.1f}" for index, share in enumerate(whole))
-    outline = f'<path class="outline" d="{line}V{foot}"/>' if whole else ""
+    line = "".join(f"V{y(outline[one])}H{at[one + 1]:.1f}" for one in places) if len(outline) else ""
+    edge = f'<path class="outline" d="M0 {foot}{line}V{foot}"/>' if line else ""
     rule = f'<path class="rule" d="M0 {foot}H{STRIP:g}"/>'
-    return _small(f'<path class="bars" d="{bars}"/>{outline}{rule}', "histogram", HISTOGRAM)
+    return _small(f'<path class="bars" d="{d}"/>{edge}{rule}', "histogram", HISTOGRAM)
 
 
 def _small(marks: str, kind: str = "strip", height: float = 16.0) -> Picture:

@@ -21,6 +21,7 @@ SURE = 2.0  # standard errors above which a difference is mentioned
 NOTICED_SHARE = 0.05  # of a level, below which a difference is not mentioned
 FEWEST = 0.005  # of missing values or others, that are mentioned
 NOTICED_EFFECT = 0.2  # standard deviations, likewise
+DRAWN_PARTS, WIDE = (0.005, 0.995), 0.5  # of all rows, between which a column is drawn; of the bounds
 YES_OR_NO = ("no", "yes")
 
 
@@ -58,6 +59,7 @@ class _Column:
         if profile.edges is not None:
             self._axis = profile.axis
             self._moments = [(one.mean(), one.spread()) for one in (profile, whole)]
+            self._drawn = _drawn(profile.edges, whole)
 
     @property
     def largest_difference(self) -> float:
@@ -72,6 +74,9 @@ class _Column:
             words = "share of yes" if self._is_yes_or_no else count_of(len(self._levels), "level")
         else:
             words = f"{self._axis.text(self._axis.low)} to {self._axis.text(self._axis.high)}"
+            if self._drawn != (self._axis.low, self._axis.high):
+                words += f", drawn from {self._axis.text(self._drawn[0])} to {self._axis.text(self._drawn[1])}"
+            words += "; arithmetic means, where centres are geometric ones" if self._profile.log else ""
         return words if self._profile.clustered else f"{words}; not clustered by"
 
     def cell(self, label: int | None) -> Cell:
@@ -86,8 +91,12 @@ class _Column:
         pair = self._axis.words(float(mean.value[place]), float(mean.error[place]))
         more = f"spread {self._axis.words(float(mean.value[place]), float(spread.value[place]))[1]}"
         more += f"; {share_text(shares[-1])} missing" if shares[-1] > max(SURE * errors[-1], FEWEST) else ""
-        outline = [] if np.isnan(whole).any() else whole[:-1].tolist()
-        return Cell([Line(*pair, histogram(shares[:-1].tolist(), outline))], more)
+        outline = whole[:0] if np.isnan(whole).any() else whole[:-1]
+        edges, ends = self._profile.edges, np.array(self._drawn)
+        assert edges is not None
+        if self._profile.log:
+            edges, ends = np.log(edges), np.log(ends)
+        return Cell([Line(*pair, histogram(shares[:-1], outline, (edges - ends[0]) / (ends[1] - ends[0])))], more)
 
     def _level_lines(self, shares: FloatArray, whole: FloatArray) -> list[Line]:
         """Return a line for each of the levels that most rows have; of yes and no, for yes alone."""
@@ -120,3 +129,11 @@ class _Column:
             lower, higher = self._axis.beside
             words = f"{self.name} {higher if value > 0 else lower} ({value:+.1f} standard deviations)"
         return abs(value) / self._noticed, words.replace("-", MINUS)
+
+
+def _drawn(edges: FloatArray, whole: ColumnProfile) -> tuple[float, float]:
+    """Return from where to where a column is drawn: where nearly all rows lie, if that is a small part of the bounds."""
+    low, high = float(edges[0]), float(edges[-1])
+    ends = whole.quantiles(DRAWN_PARTS).value[0]
+    first, last = float(ends[0]), float(ends[1])  # of a circle, the first may be the larger one
+    return (first, last) if 0 < last - first < (high - low) * WIDE else (low, high)
