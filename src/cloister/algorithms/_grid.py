@@ -11,11 +11,11 @@ from cloister.columns import FloatArray
 COUNT_RULES = ("clip", "none", "nonnegative-total")
 
 
-def grid_shape(per_axis: int, half_widths: FloatArray) -> tuple[int, ...]:
-    """Return cells per axis for a box: `per_axis` for a cube, else in proportion to the widths, about as many in all."""
+def grid_shape(per_axis: float, half_widths: FloatArray) -> tuple[int, ...]:
+    """Return cells per axis for a box: about `per_axis` for a cube, else in proportion to the widths, about as many in all."""
     widths = np.asarray(half_widths, dtype=np.float64)
     if np.ptp(widths) <= 1e-9 * widths.max():
-        return (per_axis,) * len(widths)
+        return (max(1, round(per_axis)),) * len(widths)
     side = math.exp(float(np.mean(np.log(widths)))) / per_axis
     return tuple(max(1, round(float(width / side))) for width in widths)
 

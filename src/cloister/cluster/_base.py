@@ -172,6 +172,10 @@ class PrivateEstimator(NotebookPage, PersonParameters, BaseEstimator):  # type: 
     def _run(self, ask: Ask, plan: Any, frame: Frame, *, n_rows: float, generator: np.random.Generator) -> Any:
         """Run the algorithm on noisy answers."""
 
+    def _with_own_noise(self, request: Request, setting: TableSpec) -> Request:
+        """Return the request with another budget that its guarantee implies; nothing else shares the guarantee."""
+        return request
+
     def _needs_n_rows(self) -> bool:
         """Whether the number of rows matters for the plan, so that it is asked for where it is not public."""
         return True
@@ -209,6 +213,8 @@ class PrivateEstimator(NotebookPage, PersonParameters, BaseEstimator):  # type: 
         request = self._request()
         before = self._scaler_receipt(rows, request.relation)
         setting = self._setting(rows)
+        if before is None and self.ledger is None and PROCESS.paying is None:
+            request = self._with_own_noise(request, setting)
         first = self._first_plan(request, setting)
         self._refuse_noise_that_cannot_be_drawn(request, setting, first)
         self._warn_of_empty_promises(request, before)
@@ -627,7 +633,10 @@ def plan_fit(model: PrivateEstimator, n_features: int, *, max_rows: int | None =
     if max_rows is not None:
         request = assume_rows(request, max_rows)
     width = n_features + len(model._extra_columns)
-    return model._first_plan(request, model._setting(open_rows(np.empty((0, width)), n_jobs=1)), expected=expected)
+    setting = model._setting(open_rows(np.empty((0, width)), n_jobs=1))
+    if model.ledger is None:
+        request = model._with_own_noise(request, setting)
+    return model._first_plan(request, setting, expected=expected)
 
 
 def _followed(ask: Ask, progress: Progress) -> Ask:

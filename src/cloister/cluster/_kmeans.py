@@ -22,13 +22,15 @@ from cloister.algorithms import (
 from cloister.cluster._base import LARGEST_N_CLUSTERS, PrivateFit
 from cloister.cluster._clusterer import PrivateClusterer
 from cloister.cluster._declare import estimator
-from cloister.cluster._first import Ready
+from cloister.cluster._first import Ready, TableSpec
 from cloister.cluster._kmeans_errors import ErrorInputs, first_points
+from cloister.cluster._kmeans_grid import FewRowsPlan, cut_grid, fills_bounds, plan_few_rows
 from cloister.cluster._kmeans_plan import KMeansPlan, make_plan
 from cloister.cluster._pictures import draw_placing
 from cloister.cluster._plan import Outcome, Planner, Request
 from cloister.cluster._points import outcome_of_points, plan_points, points_of
 from cloister.columns import FloatArray, Frame
+from cloister.privacy import ApproxDP
 from cloister.questions import Ask
 
 LARGEST_MAX_CLUSTERS = 2048  # with two points for each, as many as a fit starts with
@@ -91,13 +93,30 @@ class KMeans(PrivateClusterer):
     def _chooses(self) -> bool:
         return validate.is_word(self.n_clusters, "auto")
 
-    def _plan(self, request: Request, frame: Frame, *, n_rows: float, planner: Planner) -> KMeansPlan:
+    def _plan(self, request: Request, frame: Frame, *, n_rows: float, planner: Planner) -> KMeansPlan | FewRowsPlan:
         self._whole("n_init")
         if self._chooses:
             return plan_points(n_rows, frame, request.n_clusters, None, planner=planner)
-        return make_plan(n_rows, frame.n_features, request.n_clusters, planner=planner)
+        few = plan_few_rows(request, frame, n_rows=n_rows, planner=planner)
+        return few or make_plan(n_rows, frame.n_features, request.n_clusters, planner=planner)
 
-    def _run(self, ask: Ask, plan: KMeansPlan, frame: Frame, *, n_rows: float, generator: np.random.Generator) -> Outcome:
+    def _with_own_noise(self, request: Request, setting: TableSpec) -> Request:
+        """Return the request with a pure budget where all that it asks is a grid: Laplace noise tells more then."""
+        guarantee = request.guarantee
+        if self._chooses or request.n_rows is None or not isinstance(guarantee, ApproxDP):
+            return request
+        pure = replace(request, cost=guarantee.pure_budget())
+        plan = self._first_plan(pure, setting)
+        return pure if isinstance(plan, FewRowsPlan) and plan.all_steps == plan.steps else request
+
+    def _run(
+        self, ask: Ask, plan: KMeansPlan | FewRowsPlan, frame: Frame, *, n_rows: float, generator: np.random.Generator
+    ) -> Outcome:
+        if isinstance(plan, FewRowsPlan):
+            given = {"n_rows": max(n_rows, 1.0), "n_clusters": self.n_clusters}
+            if fills_bounds(ask, plan, frame, **given):
+                return cut_grid(ask, plan, frame, **given, n_init=self.n_init, generator=generator)
+            plan = plan.otherwise
         located, refined = find_centers(ask, plan, frame, generator=generator, restarts=self.n_init)
         if self._chooses:
             return outcome_of_points(located, refined, plan, frame, seed=int(generator.integers(2**32)))
