@@ -2,6 +2,7 @@
 """Pure functions of noisy answers and public parameters. Imports columns and questions only, so it cannot reach a row."""
 
 from cloister.algorithms._density import find_dense_cells
+from cloister.algorithms._dependence import explained_dependence
 from cloister.algorithms._evolution import (
     FEWEST_VARIATIONS,
     FIRST_CANDIDATES,
@@ -77,6 +78,7 @@ __all__ = [
     "denoise_counts",
     "denoise_leaves",
     "evolve",
+    "explained_dependence",
     "find_dense_cells",
     "find_ranges",
     "grid_shape",

@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How much levels weigh beside numbers, where nobody says so: small fits, each at another weight, and the best of them.
+
+Numbers are measured in their noisy standard deviations. No weight of categories and flags beside them serves all tables: at a
+quarter clusters of numbers are found whatever the categories do, at 2 those of categories. So a small fit is made at each of a
+few weights, and the one whose clusters explain most of what columns have to do with each other is kept. The fits have shares
+of the budget that public numbers and the noisy number of rows decide; the choice is arithmetic on their noisy answers.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from cloister.algorithms import Refined, explained_dependence, locate, quantile, refine
+from cloister.cluster._kmeans_plan import KMeansPlan, make_plan
+from cloister.cluster._kmeans_recipe import GAUSSIAN, PURE, for_trial
+from cloister.cluster._plan import Decision, Planner
+from cloister.columns import Frame, Table
+from cloister.privacy import Step
+from cloister.questions import Ask, NearestSums, deviation
+
+WEIGHTS = (0.1, 1.0, 2.0)  # of categories and flags, times their own, where numbers have their standard deviation for a unit
+USUAL_WEIGHT = 1.0  # where there are too few rows to compare any
+SHARE_LOW, SHARE_HIGH = 0.01, 0.1  # least and most for each fit
+CENTER_NOISE = 0.04  # of a centre, all coordinates together, in units of the radius of clipping: what its share should reach
+BLIND = 0.5  # the same, beyond which a fit finds nothing: weights are not compared
+MOST_CLUSTERS = 12  # that a small fit looks for
+SQUARES = 0.2  # part of its last round that tells how far rows scatter around each centre
+RESTARTS = 3
+MOST_ROWS = 0.99  # lie within the distance from which a fit looks for a radius
+
+
+@dataclass(frozen=True, kw_only=True)
+class Trial:
+    """A small fit at one weight of categories and flags."""
+
+    weight: float
+    plan: KMeansPlan
+    step: Step  # all of its questions: one line of the plan
+
+    def run(self, ask: Ask, frame: Frame, generator: np.random.Generator) -> Refined:
+        """Find its centres."""
+        plan = self.plan
+        located = locate(ask, plan.locate_steps, frame, n_rows=plan.n_sampled, generator=generator)
+        return refine(
+            ask,
+            plan.rounds_without(plan.locate_steps.origin[located.origin.n_asked :]),
+            frame.clip_unit(located.space.lift(located.points)),
+            located.space,
+            n_rows=plan.n_rows,
+            length=quantile(located.origin.profile, n_rows=plan.n_sampled, part=MOST_ROWS),
+            generator=generator,
+            restarts=RESTARTS,
+        )
+
+
+def plan_trials(planner: Planner, table: Table, *, n_rows: float, n_clusters: int, rest: float) -> tuple[Trial, ...]:
+    """Return the small fits, of which each gets a part of the `rest` of the budget; none where there are too few rows."""
+    n_features, n_clusters = table.frame().n_features, min(n_clusters, MOST_CLUSTERS)
+    probe = NearestSums(points=np.zeros((1, n_features)), radius=1.0)
+    budget = planner.budget.share(rest)
+    noise = math.sqrt(n_features) * deviation(probe, budget, planner.relation) * n_clusters / max(n_rows, 1.0)
+    share = min(SHARE_HIGH, max(SHARE_LOW, budget.share_for_noise(noise / CENTER_NOISE)))
+    if n_clusters == 1 or share < budget.share_for_noise(noise / BLIND):
+        return ()
+    recipe = for_trial(GAUSSIAN if planner.budget.is_gaussian else PURE)
+    trials = []
+    for number, weight in enumerate(WEIGHTS, 1):
+        name, part = f"weight {number}", share * rest
+        own = replace(planner, budget=planner.budget.share(part), part=part * planner.part, within=name)
+        plan = make_plan(n_rows, n_features, n_clusters, planner=own, squares=SQUARES, recipe=recipe)
+        purpose = f"A small fit with categories and flags at {weight:g} times their weight, to choose one"
+        queries = tuple(query for step in plan.steps for query in step.queries)
+        trials.append(Trial(weight=weight, plan=plan, step=Step(name=name, purpose=purpose, n_points=n_clusters, queries=queries)))
+    return tuple(trials) if all(one.plan.can_be_drawn for one in trials) else ()
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Weighed:
+    """The table with the weights that were chosen, and what to record of the small fits."""
+
+    table: Table
+    decisions: dict[str, Decision]
+
+
+def choose_weight(
+    ask: Ask,
+    trials: Sequence[Trial],
+    table: Table,
+    *,
+    see: Callable[[Table], Frame],
+    generator: np.random.Generator,
+) -> Weighed:
+    """Run the small fits, and return the table at the weight whose clusters explain most; `see` shows rows through a table."""
+    best, decisions = (-math.inf, USUAL_WEIGHT), {}
+    for trial in trials:
+        frame = see(table.weigh_levels(trial.weight))
+        refined = trial.run(ask, frame, generator)
+        last, scatter = refined.last, refined.scatter
+        assert scatter is not None
+        score = explained_dependence(
+            frame, last.centers, errors=last.errors, variances=scatter.variances, counts=last.counts
+        )
+        figures = {"n_points": float(trial.plan.n_clusters), "count_error": last.count_sigma, "weight": trial.weight}
+        decisions[trial.step.name] = Decision(figures={**figures, "explained": score})
+        best = max(best, (score, trial.weight))
+    return Weighed(table=table.weigh_levels(best[1]), decisions=decisions)
