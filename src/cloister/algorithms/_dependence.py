@@ -16,29 +16,27 @@ import numpy as np
 
 from cloister.columns import FloatArray, Frame, cuts_of
 
-LEAST_WITHIN = 0.02  # part of a column's variance within clusters: less says more about noise than about clusters
+LEAST_WITHIN = 0.04  # part of a column's variance within clusters: less says more about noise than about clusters
 
 
 def explained_dependence(
-    frame: Frame, centers: FloatArray, *, errors: FloatArray, variances: FloatArray, counts: FloatArray
+    frame: Frame, centers: FloatArray, *, errors: FloatArray, totals: FloatArray, counts: FloatArray
 ) -> float:
     """Return how much clusters explain, in nats per row, from noisy answers about them in the coordinates of the unit ball.
 
-    `errors` are the standard errors of a coordinate of each centre, `variances` those of the rows around it, in each coordinate.
+    `errors` are the standard errors of a coordinate of each centre, `totals` the variances of all rows.
     """
     parts = np.maximum(counts, 0.0)
     parts = parts / max(float(parts.sum()), 1e-300)
     noise = np.repeat(errors[:, None], frame.n_features, axis=1)
     places, deviations = frame.from_unit(frame.clip_unit(centers)), frame.errors_from_unit(noise, centers)
-    totals = np.full(frame.n_features, math.inf) if frame.spreads is None else frame.spreads**2
     found = -_entropy(parts)
     for column, cut, published in zip(frame.domain.columns, cuts_of(frame.widths), frame.domain.slices(), strict=True):
         if column.has_levels:
             levels = slice(published.start, published.start + column.size)
             found += _of_levels(parts, places[:, levels], deviations[:, levels])
         else:
-            within = float(parts @ np.sum(variances[:, cut], axis=1))
-            found += _of_number(parts, centers[:, cut], noise[:, cut], within, total=float(np.sum(totals[cut])))
+            found += _of_number(parts, centers[:, cut], noise[:, cut], float(totals[cut].sum()))
     return found
 
 
@@ -53,12 +51,10 @@ def _between(parts: FloatArray, values: FloatArray, errors: FloatArray) -> tuple
     return offsets, max(1 - noise / squares, 0.0) if squares > 0 else 0.0
 
 
-def _of_number(parts: FloatArray, places: FloatArray, errors: FloatArray, within: float, *, total: float) -> float:
-    """Return the information about a number, whose variance is known in two ways: noise makes either too large."""
+def _of_number(parts: FloatArray, places: FloatArray, errors: FloatArray, total: float) -> float:
     offsets, part = _between(parts, places, errors)
     between = part * float(parts @ np.sum(offsets**2, axis=1))
-    within = max(min(within, total - between), LEAST_WITHIN * between, 1e-300)
-    return 0.5 * math.log1p(between / within)
+    return -0.5 * math.log(max(1 - between / max(total, 1e-300), LEAST_WITHIN))
 
 
 def _of_levels(parts: FloatArray, shares: FloatArray, errors: FloatArray) -> float:

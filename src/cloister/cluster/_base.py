@@ -330,7 +330,7 @@ class PrivateEstimator(NotebookPage, PersonParameters, BaseEstimator):  # type: 
             n_rows = max(1.0, float(ask(RowCount(), first.count["counts"]).value[0]))
             first = self._first_steps(request, setting, n_rows)
         ready = ask_first(ask, first, setting, n_rows=n_rows, use=vault.use)
-        if first.trials:
+        if first.trials is not None:
             ready = weigh_levels(ask, first, ready, generator=generator, use=vault.use)
         size = UNKNOWN_ROWS if n_rows is None else n_rows
         planned = size if request.n_rows is None else max(size, 1.0)

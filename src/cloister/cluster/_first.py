@@ -13,7 +13,7 @@ import numpy as np
 from cloister.algorithms import N_INTERVALS, N_LOOKS, find_ranges
 from cloister.cluster._plan import COUNT, Decision, Outcome, Planner, Request, steps_in
 from cloister.cluster._privacy_unit import SIZES, SIZES_SHARE, STARTS
-from cloister.cluster._weigh import Trial, choose_weight, plan_trials
+from cloister.cluster._weigh import Trials, choose_weight, plan_trials
 from cloister.columns import FloatArray, Frame, Table
 from cloister.privacy import Step
 from cloister.questions import (
@@ -65,13 +65,13 @@ class FirstSteps:
     count: Step | None = None
     ranges: tuple[Step, ...] = ()
     cells: Step | None = None
-    trials: tuple[Trial, ...] = ()  # small fits that choose how much levels weigh
+    trials: Trials | None = None  # small fits that choose how much levels weigh
     share: float = 0.0  # of the budget, all together
 
     @property
     def steps(self) -> tuple[Step, ...]:
         """All of them, in order."""
-        return (*steps_in(vars(self).values()), *(one.step for one in self.trials))
+        return (*steps_in(vars(self).values()), *(() if self.trials is None else self.trials.steps))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -117,10 +117,10 @@ def plan_first(
     step = _cells(planner, domain, n_rows=n_rows) if cells else None
     steps = [SIZE_SHARE if counts else 0.0, bounds_share if ranges else 0.0, 0.0 if step is None else step.share]
     share = sum(steps) + (0.0 if size is None else size.share)
-    trials: tuple[Trial, ...] = ()
+    trials = None
     if weighs and n_rows is not None:
         trials = plan_trials(planner, domain, n_rows=n_rows, n_clusters=request.n_clusters, rest=max(left_over - share, 0.0))
-    share += sum(one.step.share for one in trials)
+    share += 0.0 if trials is None else sum(one.share for one in trials.steps)
     return FirstSteps(sizes=size, count=count, ranges=ranges, cells=step, trials=trials, share=share)
 
 
@@ -171,6 +171,7 @@ def weigh_levels(
         use(frame)
         return frame
 
+    assert first.trials is not None
     weighed = choose_weight(ask, first.trials, ready.frame.domain, see=see, generator=generator)
     return replace(ready, frame=see(weighed.table), decisions=weighed.decisions)
 

@@ -8,18 +8,18 @@ of the budget that public numbers and the noisy number of rows decide; the choic
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from cloister.algorithms import Refined, explained_dependence, locate, quantile, refine
+from cloister.algorithms import Move, explained_dependence, locate, quantile, refine
 from cloister.cluster._kmeans_plan import KMeansPlan, make_plan
 from cloister.cluster._kmeans_recipe import GAUSSIAN, PURE, for_trial
 from cloister.cluster._plan import Decision, Planner
-from cloister.columns import Frame, Table
+from cloister.columns import FloatArray, Frame, Table
 from cloister.privacy import Step
-from cloister.questions import Ask, NearestSums, deviation
+from cloister.questions import Ask, NearestSquares, NearestSums, deviation
 
 WEIGHTS = (0.1, 1.0, 2.0)  # of categories and flags, times their own, where numbers have their standard deviation for a unit
 USUAL_WEIGHT = 1.0  # where there are too few rows to compare any
@@ -27,9 +27,10 @@ SHARE_LOW, SHARE_HIGH = 0.01, 0.1  # least and most for each fit
 CENTER_NOISE = 0.04  # of a centre, all coordinates together, in units of the radius of clipping: what its share should reach
 BLIND = 0.5  # the same, beyond which a fit finds nothing: weights are not compared
 MOST_CLUSTERS = 12  # that a small fit looks for
-SQUARES = 0.2  # part of its last round that tells how far rows scatter around each centre
+SQUARES_PART = 0.5  # of the share of a fit, for how far numbers scatter
+FARTHER = 2.5  # standard deviations beyond the usual length of a row at which these are clipped
 RESTARTS = 3
-MOST_ROWS = 0.99  # lie within the distance from which a fit looks for a radius
+MOST_ROWS = 0.99  # lie within the distance where a fit looks for a radius
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,8 +41,8 @@ class Trial:
     plan: KMeansPlan
     step: Step  # all of its questions: one line of the plan
 
-    def run(self, ask: Ask, frame: Frame, generator: np.random.Generator) -> Refined:
-        """Find its centres."""
+    def run(self, ask: Ask, frame: Frame, generator: np.random.Generator) -> Move:
+        """Return its centres."""
         plan = self.plan
         located = locate(ask, plan.locate_steps, frame, n_rows=plan.n_sampled, generator=generator)
         return refine(
@@ -53,28 +54,45 @@ class Trial:
             length=quantile(located.origin.profile, n_rows=plan.n_sampled, part=MOST_ROWS),
             generator=generator,
             restarts=RESTARTS,
-        )
+        ).last
 
 
-def plan_trials(planner: Planner, table: Table, *, n_rows: float, n_clusters: int, rest: float) -> tuple[Trial, ...]:
-    """Return the small fits, of which each gets a part of the `rest` of the budget; none where there are too few rows."""
+@dataclass(frozen=True, kw_only=True)
+class Trials:
+    """The small fits, and what is asked once for all of them."""
+
+    fits: tuple[Trial, ...] = ()
+    squares: Step | None = None  # how far the numbers of a row lie from their mean
+
+    @property
+    def steps(self) -> tuple[Step, ...]:
+        """All of it, in order."""
+        first, *others = (one.step for one in self.fits)
+        return (first, *([] if self.squares is None else [self.squares]), *others)
+
+
+def plan_trials(planner: Planner, table: Table, *, n_rows: float, n_clusters: int, rest: float) -> Trials | None:
+    """Return the small fits, of which each gets a part of the `rest` of the budget; None where there are too few rows."""
     n_features, n_clusters = table.frame().n_features, min(n_clusters, MOST_CLUSTERS)
-    probe = NearestSums(points=np.zeros((1, n_features)), radius=1.0)
+    sums, squares = (kind(points=np.zeros((1, n_features)), radius=1.0) for kind in (NearestSums, NearestSquares))
     budget = planner.budget.share(rest)
-    noise = math.sqrt(n_features) * deviation(probe, budget, planner.relation) * n_clusters / max(n_rows, 1.0)
+    noise = math.sqrt(n_features) * deviation(sums, budget, planner.relation) * n_clusters / max(n_rows, 1.0)
     share = min(SHARE_HIGH, max(SHARE_LOW, budget.share_for_noise(noise / CENTER_NOISE)))
     if n_clusters == 1 or share < budget.share_for_noise(noise / BLIND):
-        return ()
+        return None
     recipe = for_trial(GAUSSIAN if planner.budget.is_gaussian else PURE)
-    trials = []
+    fits = []
     for number, weight in enumerate(WEIGHTS, 1):
         name, part = f"weight {number}", share * rest
-        own = replace(planner, budget=planner.budget.share(part), part=part * planner.part, within=name)
-        plan = make_plan(n_rows, n_features, n_clusters, planner=own, squares=SQUARES, recipe=recipe)
+        own = replace(planner, budget=planner.budget.share(part), part=part, within=name)
+        plan = make_plan(n_rows, n_features, n_clusters, planner=own, recipe=recipe)
         purpose = f"A small fit with categories and flags at {weight:g} times their weight, to choose one"
         queries = tuple(query for step in plan.steps for query in step.queries)
-        trials.append(Trial(weight=weight, plan=plan, step=Step(name=name, purpose=purpose, n_points=n_clusters, queries=queries)))
-    return tuple(trials) if all(one.plan.can_be_drawn for one in trials) else ()
+        fits.append(Trial(weight=weight, plan=plan, step=Step(name=name, purpose=purpose, n_points=n_clusters, queries=queries)))
+    part = SQUARES_PART * share * rest
+    purpose, row_share = "How far numbers scatter around their mean", fits[0].plan.row_share
+    step = planner.step("scatter", purpose, n_points=1, row_share=row_share, squares=(squares, part))
+    return Trials(fits=tuple(fits), squares=step) if all(one.plan.can_be_drawn for one in fits) else None
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -86,24 +104,33 @@ class Weighed:
 
 
 def choose_weight(
-    ask: Ask,
-    trials: Sequence[Trial],
-    table: Table,
-    *,
-    see: Callable[[Table], Frame],
-    generator: np.random.Generator,
+    ask: Ask, trials: Trials, table: Table, *, see: Callable[[Table], Frame], generator: np.random.Generator
 ) -> Weighed:
     """Run the small fits, and return the table at the weight whose clusters explain most; `see` shows rows through a table."""
-    best, decisions = (-math.inf, USUAL_WEIGHT), {}
-    for trial in trials:
+    best, decisions, factors = (-math.inf, USUAL_WEIGHT), {}, None
+    for trial in trials.fits:
         frame = see(table.weigh_levels(trial.weight))
-        refined = trial.run(ask, frame, generator)
-        last, scatter = refined.last, refined.scatter
-        assert scatter is not None
-        score = explained_dependence(
-            frame, last.centers, errors=last.errors, variances=scatter.variances, counts=last.counts
-        )
-        figures = {"n_points": float(trial.plan.n_clusters), "count_error": last.count_sigma, "weight": trial.weight}
+        last = trial.run(ask, frame, generator)
+        if factors is None:
+            factors = _variance_factors(ask, trials, frame, last)
+        totals = factors * np.asarray(frame.spreads) ** 2
+        score = explained_dependence(frame, last.centers, errors=last.errors, totals=totals, counts=last.counts)
+        figures = {"n_points": float(len(last.centers)), "count_error": last.count_sigma, "weight": trial.weight}
         decisions[trial.step.name] = Decision(figures={**figures, "explained": score})
         best = max(best, (score, trial.weight))
     return Weighed(table=table.weigh_levels(best[1]), decisions=decisions)
+
+
+def _variance_factors(ask: Ask, trials: Trials, frame: Frame, last: Move) -> FloatArray:
+    """Ask for the variance of each coordinate, and return it over that by which the table measures it.
+
+    Of the first fit, in which levels count for little: nearly all length is that of numbers.
+    """
+    assert trials.squares is not None
+    counts = np.maximum(last.counts, 0.0) + 1e-300
+    known = np.asarray(frame.spreads)
+    radius = min(math.sqrt(float(known @ known)) + FARTHER * float(known.max()), 1.0)
+    question = NearestSquares(points=frame.clip_unit(counts[None] @ last.centers / counts.sum()), radius=radius)
+    answer = ask(question, trials.squares["squares"])
+    n_rows = max(trials.fits[0].plan.n_sampled, 1.0)
+    return np.asarray(np.maximum(answer.value[0], answer.sigma) / n_rows / known**2)
