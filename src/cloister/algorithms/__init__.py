@@ -2,7 +2,7 @@
 """Pure functions of noisy answers and public parameters. Imports columns and questions only, so it cannot reach a row."""
 
 from cloister.algorithms._density import find_dense_cells
-from cloister.algorithms._dependence import explained_dependence
+from cloister.algorithms._dependence import Measured, explained_dependence
 from cloister.algorithms._evolution import (
     FEWEST_VARIATIONS,
     FIRST_CANDIDATES,
@@ -60,6 +60,7 @@ __all__ = [
     "Lengths",
     "LocateSteps",
     "Located",
+    "Measured",
     "Medoids",
     "Move",
     "NoisyPoints",

@@ -11,20 +11,30 @@ so that several separate heaps in one column count for something, too.
 """
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 
 from cloister.columns import FloatArray, Frame, cuts_of
 
-LEAST_WITHIN = 0.04  # part of a column's variance within clusters: less says more about noise than about clusters
+LEAST_WITHIN = 0.01  # part of a column's variance within clusters: to be closer together says no more
+
+
+@dataclass(frozen=True, eq=False)
+class Measured:
+    """Noisy mean squares in each coordinate of the unit ball, and their standard error."""
+
+    values: FloatArray
+    error: float
 
 
 def explained_dependence(
-    frame: Frame, centers: FloatArray, *, errors: FloatArray, totals: FloatArray, counts: FloatArray
+    frame: Frame, centers: FloatArray, *, errors: FloatArray, counts: FloatArray, total: Measured, within: Measured
 ) -> float:
     """Return how much clusters explain, in nats per row, from noisy answers about them in the coordinates of the unit ball.
 
-    `errors` are the standard errors of a coordinate of each centre, `totals` the variances of all rows.
+    `errors` are the standard errors of a coordinate of each centre, `total` the variances of all rows,
+    and `within` those around the centres.
     """
     parts = np.maximum(counts, 0.0)
     parts = parts / max(float(parts.sum()), 1e-300)
@@ -36,7 +46,8 @@ def explained_dependence(
             levels = slice(published.start, published.start + column.size)
             found += _of_levels(parts, places[:, levels], deviations[:, levels])
         else:
-            found += _of_number(parts, centers[:, cut], noise[:, cut], float(totals[cut].sum()))
+            squares = Measured(total.values[cut], total.error), Measured(within.values[cut], within.error)
+            found += _of_number(parts, centers[:, cut], noise[:, cut], *squares)
     return found
 
 
@@ -51,10 +62,15 @@ def _between(parts: FloatArray, values: FloatArray, errors: FloatArray) -> tuple
     return offsets, max(1 - noise / squares, 0.0) if squares > 0 else 0.0
 
 
-def _of_number(parts: FloatArray, places: FloatArray, errors: FloatArray, total: float) -> float:
+def _of_number(parts: FloatArray, places: FloatArray, errors: FloatArray, total: Measured, within: Measured) -> float:
+    """Return the information about a number, whose variance within clusters is known in two ways, each by its error."""
     offsets, part = _between(parts, places, errors)
     between = part * float(parts @ np.sum(offsets**2, axis=1))
-    return -0.5 * math.log(max(1 - between / max(total, 1e-300), LEAST_WITHIN))
+    known = np.array([float(total.values.sum()) - between, float(within.values.sum())])
+    noise = math.sqrt(len(total.values)) * np.maximum([total.error, within.error], 1e-300)
+    weights = noise.min() ** 2 / noise**2
+    left, error = float(weights @ known / weights.sum()), float(noise.min() / math.sqrt(weights.sum()))
+    return 0.5 * math.log1p(between / max(left, error, LEAST_WITHIN * between, 1e-300))
 
 
 def _of_levels(parts: FloatArray, shares: FloatArray, errors: FloatArray) -> float:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from cloister.algorithms import Move, explained_dependence, locate, quantile, refine
+from cloister.algorithms import Measured, Move, Refined, explained_dependence, locate, mean_square, quantile, refine
 from cloister.cluster._kmeans_plan import KMeansPlan, make_plan
 from cloister.cluster._kmeans_recipe import GAUSSIAN, PURE, for_trial
 from cloister.cluster._plan import Decision, Planner
@@ -27,10 +27,12 @@ SHARE_LOW, SHARE_HIGH = 0.01, 0.1  # least and most for each fit
 CENTER_NOISE = 0.04  # of a centre, all coordinates together, in units of the radius of clipping: what its share should reach
 BLIND = 0.5  # the same, beyond which a fit finds nothing: weights are not compared
 MOST_CLUSTERS = 12  # that a small fit looks for
-SQUARES_PART = 0.5  # of the share of a fit, for how far numbers scatter
+SQUARES_PART = 0.15  # of the share of a fit: how far rows scatter around its centres
+TOTAL_PART = 0.5  # as large a part of such a share again: how far numbers scatter around their mean
 FARTHER = 2.5  # standard deviations beyond the usual length of a row at which these are clipped
 RESTARTS = 3
-MOST_ROWS = 0.99  # lie within the distance where a fit looks for a radius
+MOST_ROWS, NEARLY_ALL = 0.99, 0.9  # lie within the distance where a fit looks for a radius; where squares are clipped
+SMALLEST_RADIUS = 2.0**-12
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,8 +43,8 @@ class Trial:
     plan: KMeansPlan
     step: Step  # all of its questions: one line of the plan
 
-    def run(self, ask: Ask, frame: Frame, generator: np.random.Generator) -> Move:
-        """Return its centres."""
+    def run(self, ask: Ask, frame: Frame, generator: np.random.Generator) -> Refined:
+        """Find its centres."""
         plan = self.plan
         located = locate(ask, plan.locate_steps, frame, n_rows=plan.n_sampled, generator=generator)
         return refine(
@@ -54,7 +56,18 @@ class Trial:
             length=quantile(located.origin.profile, n_rows=plan.n_sampled, part=MOST_ROWS),
             generator=generator,
             restarts=RESTARTS,
-        ).last
+        )
+
+    def within(self, ask: Ask, found: Refined) -> Measured:
+        """Ask how far rows lie from their centre in each coordinate."""
+        n_rows, lengths = max(self.plan.n_sampled, 1.0), found.lengths
+        near, far = (quantile(lengths, n_rows=n_rows, part=part) for part in (NEARLY_ALL, MOST_ROWS))
+        radius = min(max(near, SMALLEST_RADIUS), 1.0)
+        answer = ask(NearestSquares(points=found.centers, radius=radius), self.step["squares"])
+        clipped, whole = (mean_square(lengths, n_rows=n_rows, longest=one).value for one in (radius, max(radius, far)))
+        factor = whole / max(clipped, 1e-300)
+        error = factor * answer.sigma * math.sqrt(len(found.centers)) / n_rows
+        return Measured(factor * answer.value.sum(axis=0) / n_rows, error)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,12 +97,15 @@ def plan_trials(planner: Planner, table: Table, *, n_rows: float, n_clusters: in
     fits = []
     for number, weight in enumerate(WEIGHTS, 1):
         name, part = f"weight {number}", share * rest
-        own = replace(planner, budget=planner.budget.share(part), part=part, within=name)
+        own = replace(planner, budget=planner.budget.share((1 - SQUARES_PART) * part), part=(1 - SQUARES_PART) * part, within=name)
         plan = make_plan(n_rows, n_features, n_clusters, planner=own, recipe=recipe)
         purpose = f"A small fit with categories and flags at {weight:g} times their weight, to choose one"
-        queries = tuple(query for step in plan.steps for query in step.queries)
-        fits.append(Trial(weight=weight, plan=plan, step=Step(name=name, purpose=purpose, n_points=n_clusters, queries=queries)))
-    part = SQUARES_PART * share * rest
+        last = planner.step(
+            name, purpose, n_points=n_clusters, row_share=plan.row_share, squares=(squares, SQUARES_PART * part)
+        )
+        queries = tuple(query for step in (*plan.steps, last) for query in step.queries)
+        fits.append(Trial(weight=weight, plan=plan, step=replace(last, queries=queries)))
+    part = TOTAL_PART * share * rest
     purpose, row_share = "How far numbers scatter around their mean", fits[0].plan.row_share
     step = planner.step("scatter", purpose, n_points=1, row_share=row_share, squares=(squares, part))
     return Trials(fits=tuple(fits), squares=step) if all(one.plan.can_be_drawn for one in fits) else None
@@ -107,22 +123,26 @@ def choose_weight(
     ask: Ask, trials: Trials, table: Table, *, see: Callable[[Table], Frame], generator: np.random.Generator
 ) -> Weighed:
     """Run the small fits, and return the table at the weight whose clusters explain most; `see` shows rows through a table."""
-    best, decisions, factors = (-math.inf, USUAL_WEIGHT), {}, None
+    best, decisions, total = (-math.inf, USUAL_WEIGHT), {}, None
     for trial in trials.fits:
         frame = see(table.weigh_levels(trial.weight))
-        last = trial.run(ask, frame, generator)
-        if factors is None:
-            factors = _variance_factors(ask, trials, frame, last)
-        totals = factors * np.asarray(frame.spreads) ** 2
-        score = explained_dependence(frame, last.centers, errors=last.errors, totals=totals, counts=last.counts)
+        found = trial.run(ask, frame, generator)
+        last, within = found.last, trial.within(ask, found)
+        if total is None:
+            total = _relative_variances(ask, trials, frame, last)
+        known = np.asarray(frame.spreads) ** 2
+        here = Measured(total.values * known, total.error * float(known.max()))
+        score = explained_dependence(
+            frame, last.centers, errors=last.errors, counts=last.counts, total=here, within=within
+        )
         figures = {"n_points": float(len(last.centers)), "count_error": last.count_sigma, "weight": trial.weight}
         decisions[trial.step.name] = Decision(figures={**figures, "explained": score})
         best = max(best, (score, trial.weight))
     return Weighed(table=table.weigh_levels(best[1]), decisions=decisions)
 
 
-def _variance_factors(ask: Ask, trials: Trials, frame: Frame, last: Move) -> FloatArray:
-    """Ask for the variance of each coordinate, and return it over that by which the table measures it.
+def _relative_variances(ask: Ask, trials: Trials, frame: Frame, last: Move) -> Measured:
+    """Ask for the variance of each coordinate, and return it over the square of the spread by which the table measures it.
 
     Of the first fit, in which levels count for little: nearly all length is that of numbers.
     """
@@ -133,4 +153,4 @@ def _variance_factors(ask: Ask, trials: Trials, frame: Frame, last: Move) -> Flo
     question = NearestSquares(points=frame.clip_unit(counts[None] @ last.centers / counts.sum()), radius=radius)
     answer = ask(question, trials.squares["squares"])
     n_rows = max(trials.fits[0].plan.n_sampled, 1.0)
-    return np.asarray(np.maximum(answer.value[0], answer.sigma) / n_rows / known**2)
+    return Measured(answer.value[0] / n_rows / known**2, answer.sigma / n_rows / float(known.max()) ** 2)
