@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from cloister.algorithms import Measured, Move, Refined, explained_dependence, locate, mean_square, quantile, refine
+from cloister.algorithms import Measured, Move, Refined, explained_dependence, locate, quantile, refine
 from cloister.cluster._kmeans_plan import KMeansPlan, make_plan
 from cloister.cluster._kmeans_recipe import GAUSSIAN, PURE, for_trial
 from cloister.cluster._plan import Decision, Planner
@@ -23,7 +23,7 @@ from cloister.questions import Ask, NearestSquares, NearestSums, deviation
 
 WEIGHTS = (0.1, 1.0, 2.0)  # of categories and flags, times their own, where numbers have their standard deviation for a unit
 USUAL_WEIGHT = 1.0  # where there are too few rows to compare any
-SHARE_LOW, SHARE_HIGH = 0.01, 0.1  # least and most for each fit
+SHARE_LOW, SHARE_HIGH = 0.03, 0.1  # least and most for each fit
 CENTER_NOISE = 0.04  # of a centre, all coordinates together, in units of the radius of clipping: what its share should reach
 BLIND = 0.5  # the same, beyond which a fit finds nothing: weights are not compared
 MOST_CLUSTERS = 12  # that a small fit looks for
@@ -60,14 +60,11 @@ class Trial:
 
     def within(self, ask: Ask, found: Refined) -> Measured:
         """Ask how far rows lie from their centre in each coordinate."""
-        n_rows, lengths = max(self.plan.n_sampled, 1.0), found.lengths
-        near, far = (quantile(lengths, n_rows=n_rows, part=part) for part in (NEARLY_ALL, MOST_ROWS))
-        radius = min(max(near, SMALLEST_RADIUS), 1.0)
+        n_rows = max(self.plan.n_sampled, 1.0)
+        radius = min(max(quantile(found.lengths, n_rows=n_rows, part=NEARLY_ALL), SMALLEST_RADIUS), 1.0)
         answer = ask(NearestSquares(points=found.centers, radius=radius), self.step["squares"])
-        clipped, whole = (mean_square(lengths, n_rows=n_rows, longest=one).value for one in (radius, max(radius, far)))
-        factor = whole / max(clipped, 1e-300)
-        error = factor * answer.sigma * math.sqrt(len(found.centers)) / n_rows
-        return Measured(factor * answer.value.sum(axis=0) / n_rows, error)
+        error = answer.sigma * math.sqrt(len(found.centers)) / n_rows
+        return Measured(answer.value.sum(axis=0) / n_rows, error)
 
 
 @dataclass(frozen=True, kw_only=True)
