@@ -24,7 +24,17 @@ from cloister.algorithms._packing import pack_sphere, uniform
 from cloister.algorithms._plane import Plane, plane_of
 from cloister.algorithms._points import NoisyPoints, nearest_of, nearest_squares, squares_between
 from cloister.algorithms._ranges import N_INTERVALS, N_LOOKS, find_ranges
-from cloister.algorithms._refine import Lengths, Move, Refined, Round, choose_radius, mean_square, quantile, refine, sees_distances
+from cloister.algorithms._refine import (
+    Lengths,
+    Move,
+    Refined,
+    Round,
+    choose_radius,
+    mean_square,
+    quantile,
+    refine,
+    sees_distances,
+)
 from cloister.algorithms._resample import LastStep, judge_solution, place_of_rows
 from cloister.algorithms._scatter import Scatter
 from cloister.algorithms._select import SELECTIONS, VOTE_RULES

@@ -17,7 +17,7 @@ from cloister.algorithms import Measured, Move, Refined, explained_dependence, l
 from cloister.cluster._kmeans_plan import KMeansPlan, make_plan
 from cloister.cluster._kmeans_recipe import GAUSSIAN, PURE, for_trial
 from cloister.cluster._plan import Decision, Planner
-from cloister.columns import FloatArray, Frame, Table
+from cloister.columns import Frame, Table
 from cloister.privacy import Step
 from cloister.questions import Ask, NearestSquares, NearestSums, deviation
 
@@ -94,7 +94,9 @@ def plan_trials(planner: Planner, table: Table, *, n_rows: float, n_clusters: in
     fits = []
     for number, weight in enumerate(WEIGHTS, 1):
         name, part = f"weight {number}", share * rest
-        own = replace(planner, budget=planner.budget.share((1 - SQUARES_PART) * part), part=(1 - SQUARES_PART) * part, within=name)
+        own = replace(
+            planner, budget=planner.budget.share((1 - SQUARES_PART) * part), part=(1 - SQUARES_PART) * part, within=name
+        )
         plan = make_plan(n_rows, n_features, n_clusters, planner=own, recipe=recipe)
         purpose = f"A small fit with categories and flags at {weight:g} times their weight, to choose one"
         last = planner.step(
@@ -129,9 +131,7 @@ def choose_weight(
             total = _relative_variances(ask, trials, frame, last)
         known = np.asarray(frame.spreads) ** 2
         here = Measured(total.values * known, total.error * float(known.max()))
-        score = explained_dependence(
-            frame, last.centers, errors=last.errors, counts=last.counts, total=here, within=within
-        )
+        score = explained_dependence(frame, last.centers, errors=last.errors, counts=last.counts, total=here, within=within)
         figures = {"n_points": float(len(last.centers)), "count_error": last.count_sigma, "weight": trial.weight}
         decisions[trial.step.name] = Decision(figures={**figures, "explained": score})
         best = max(best, (score, trial.weight))

@@ -217,7 +217,7 @@ class ColumnFrame(Frame):
         if self.domain.spreads is None:
             return None
         each = self.domain.variances(self.scaling) / self.widths
-        return np.sqrt(np.repeat(each, self.widths)) / self.distance_unit
+        return np.asarray(np.sqrt(np.repeat(each, self.widths)) / self.distance_unit)
 
     @cached_property
     def half_widths(self) -> FloatArray | None:

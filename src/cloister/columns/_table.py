@@ -163,7 +163,9 @@ class Table:
         radius = math.sqrt(sum(part.radius**2 for part in parts))
         center = np.concatenate([part.center for part in parts])
         scale = radius * np.concatenate([part.errors(np.ones((1, part.dimension))) for part in parts], axis=1)[0]
-        return ColumnFrame(domain=self, center=center, scale=scale, distance_unit=radius, missing=missing, parts=parts, scaling=scaling)
+        return ColumnFrame(
+            domain=self, center=center, scale=scale, distance_unit=radius, missing=missing, parts=parts, scaling=scaling
+        )
 
     def places(self, means: FloatArray | None) -> FloatArray | None:
         """Return where missing values lie, as a published point: as declared, else at `means`, else in the middle.
