@@ -3,6 +3,7 @@
 
 from cloister.algorithms._bins import MORE_BINS, look_edges, place_edges
 from cloister.algorithms._density import find_dense_cells
+from cloister.algorithms._dependence import Measured, explained_dependence
 from cloister.algorithms._evolution import (
     FEWEST_VARIATIONS,
     FIRST_CANDIDATES,
@@ -24,7 +25,17 @@ from cloister.algorithms._packing import pack_sphere, uniform
 from cloister.algorithms._plane import Plane, plane_of
 from cloister.algorithms._points import NoisyPoints, nearest_of, nearest_squares, squares_between
 from cloister.algorithms._ranges import N_INTERVALS, N_LOOKS, find_ranges
-from cloister.algorithms._refine import Lengths, Refined, Round, choose_radius, mean_square, quantile, refine, sees_distances
+from cloister.algorithms._refine import (
+    Lengths,
+    Move,
+    Refined,
+    Round,
+    choose_radius,
+    mean_square,
+    quantile,
+    refine,
+    sees_distances,
+)
 from cloister.algorithms._resample import LastStep, judge_solution, place_of_rows
 from cloister.algorithms._scatter import Scatter
 from cloister.algorithms._select import SELECTIONS, VOTE_RULES
@@ -61,7 +72,9 @@ __all__ = [
     "Lengths",
     "LocateSteps",
     "Located",
+    "Measured",
     "Medoids",
+    "Move",
     "NoisyPoints",
     "Plane",
     "Refined",
@@ -79,6 +92,7 @@ __all__ = [
     "denoise_counts",
     "denoise_leaves",
     "evolve",
+    "explained_dependence",
     "find_dense_cells",
     "find_ranges",
     "grid_shape",

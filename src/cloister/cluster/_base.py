@@ -16,7 +16,16 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from cloister import validate
 from cloister.cluster._declare import estimator
 from cloister.cluster._describe import Description
-from cloister.cluster._first import BOUNDS_SHARE, FirstSteps, Ready, TableSpec, ask_first, correct_for_missing, plan_first
+from cloister.cluster._first import (
+    BOUNDS_SHARE,
+    FirstSteps,
+    Ready,
+    TableSpec,
+    ask_first,
+    correct_for_missing,
+    plan_first,
+    weigh_levels,
+)
 from cloister.cluster._notebook import NotebookPage
 from cloister.cluster._plan import REFERENCE_DELTA, Decision, Outcome, Plan, Planner, Request
 from cloister.cluster._privacy_unit import (
@@ -188,6 +197,14 @@ class PrivateEstimator(NotebookPage, PersonParameters, BaseEstimator):  # type: 
         """Whether to ask what part of each column is missing or outside its bounds."""
         return False
 
+    def _weighs_levels(self, setting: TableSpec) -> bool:
+        """Whether to find out how much categories and flags weigh beside numbers."""
+        return False
+
+    def _closing_share(self) -> float:
+        """Part of the budget for what is asked after the method's own steps."""
+        return 0.0
+
     @property
     def _extra_columns(self) -> dict[str, Declaration]:
         """Columns that are read behind those that rows are compared by, to be described."""
@@ -249,7 +266,7 @@ class PrivateEstimator(NotebookPage, PersonParameters, BaseEstimator):  # type: 
         balance = None if shared is None else shared.balance(account.identity)
         receipt = replace(receipt, dataset=self.dataset, purpose=self.purpose, ledger=balance)
         self.plan_ = done.plan
-        decisions = self._decisions(done.outcome)
+        decisions = {**done.decisions, **self._decisions(done.outcome)}
         if receipt.privacy_unit is not None:
             decisions = {**decisions, SIZES: Decision(figures={"max_rows": float(receipt.privacy_unit.max_rows or 0)})}
         steps = _records(done.plan, decisions, receipt)
@@ -276,15 +293,18 @@ class PrivateEstimator(NotebookPage, PersonParameters, BaseEstimator):  # type: 
 
     def _first_steps(self, request: Request, setting: TableSpec, n_rows: float | None) -> FirstSteps:
         """Return what is asked before the method's own plan; `n_rows` is None while nobody knows it."""
+        weighs = self._weighs_levels(setting)
         return plan_first(
             request,
             setting.domain,
             scaling=setting.scaling,
             n_rows=n_rows,
             sizes=request.relation.privacy_unit is not None and self._max_rows() is None,
-            counts=request.n_rows is None and self._needs_n_rows(),
+            counts=request.n_rows is None and (weighs or self._needs_n_rows()),
             bounds_share=self._bounds_share(),
             cells=self._asks_cells(setting.domain),
+            weighs=weighs,
+            left_over=1 - self._closing_share(),
         )
 
     def _first_plan(self, request: Request, setting: TableSpec, *, expected: float | None = None) -> Plan:
@@ -331,6 +351,8 @@ class PrivateEstimator(NotebookPage, PersonParameters, BaseEstimator):  # type: 
             n_rows, n_rows_error = max(1.0, float(answer.value[0])), answer.sigma
             first = self._first_steps(request, setting, n_rows)
         ready = ask_first(ask, first, setting, n_rows=n_rows, use=vault.use, refuse=refuse or self._refuse_unseen)
+        if first.trials is not None:
+            ready = weigh_levels(ask, first, ready, generator=generator, use=vault.use)
         size = UNKNOWN_ROWS if n_rows is None else n_rows
         planned = size if request.n_rows is None else max(size, 1.0)
         plan = self._whole_plan(request, ready.frame, first, planned)

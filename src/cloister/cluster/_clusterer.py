@@ -118,6 +118,9 @@ class PrivateClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluste
         where, share = self._where("describe_columns"), float(self.describe)
         return read_columns(where, self.describe_columns, share=share, bounds=self.bounds)
 
+    def _closing_share(self) -> float:
+        return float(self.describe)
+
     def _description(self, request: Request, frame: Frame, first: FirstSteps, n_rows: float) -> Description | None:
         share = float(self.describe)
         if not share:

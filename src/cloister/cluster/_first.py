@@ -6,13 +6,14 @@ Each of these steps has a share of the budget that public numbers decide. The re
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from cloister.algorithms import N_INTERVALS, N_LOOKS, find_ranges
-from cloister.cluster._plan import COUNT, Outcome, Planner, Request, steps_in
+from cloister.cluster._plan import COUNT, Decision, Outcome, Planner, Request, steps_in
 from cloister.cluster._privacy_unit import SIZES, SIZES_SHARE, STARTS
+from cloister.cluster._weigh import Trials, choose_weight, plan_trials
 from cloister.columns import FloatArray, Frame, Table
 from cloister.privacy import Step
 from cloister.questions import (
@@ -67,12 +68,13 @@ class FirstSteps:
     count: Step | None = None
     ranges: tuple[Step, ...] = ()
     cells: Step | None = None
+    trials: Trials | None = None  # small fits that choose how much levels weigh
     share: float = 0.0  # of the budget, all together
 
     @property
     def steps(self) -> tuple[Step, ...]:
         """All of them, in order."""
-        return tuple(steps_in(vars(self).values()))
+        return (*steps_in(vars(self).values()), *(() if self.trials is None else self.trials.steps))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -84,6 +86,7 @@ class Ready:
     cells: CellSummary
     n_rows: float  # as the cells say; NaN where they were not asked about
     filled: tuple[int, ...] = ()  # raw columns whose missing values were placed at a mean
+    decisions: dict[str, Decision] = field(default_factory=dict)  # by step
 
 
 def plan_first(
@@ -96,12 +99,15 @@ def plan_first(
     bounds_share: float | None,
     cells: bool,
     sizes: bool = False,
+    weighs: bool = False,
+    left_over: float = 1.0,
 ) -> FirstSteps:
     """Return the steps before a method's own.
 
     `sizes`, `counts` and `cells` say whether to ask how many rows persons have, how many rows there are and what is missing;
     `n_rows`, public or noisy, is None while nobody knows it; `bounds_share` is spent where bounds or spreads are to be found,
     None: as much as that needs.
+    `weighs` says whether to compare weights of levels, which takes a part of what is `left_over` for the method.
     """
     planner = Planner(request.cost, request.relation)
     size, question = None, RowsPerUnit(starts=STARTS)
@@ -115,7 +121,11 @@ def plan_first(
     step = _cells(planner, domain, n_rows=n_rows) if cells else None
     steps = [SIZE_SHARE if counts else 0.0, *(one.share for one in ranges), 0.0 if step is None else step.share]
     share = sum(steps) + (0.0 if size is None else size.share)
-    return FirstSteps(sizes=size, count=count, ranges=ranges, cells=step, share=share)
+    trials = None
+    if weighs and n_rows is not None:
+        trials = plan_trials(planner, domain, n_rows=n_rows, n_clusters=request.n_clusters, rest=max(left_over - share, 0.0))
+    share += 0.0 if trials is None else sum(one.share for one in trials.steps)
+    return FirstSteps(sizes=size, count=count, ranges=ranges, cells=step, trials=trials, share=share)
 
 
 def _ranges(
@@ -174,6 +184,21 @@ def _cells(planner: Planner, domain: Table, *, n_rows: float | None) -> Step | N
     sums = NearestSums(points=np.zeros((1, dimension)), radius=1.0)
     purpose = "What part of each column is missing or outside its bounds, and the means for missing values"
     return planner.step(CELLS, purpose, n_points=len(low), counts=(states, share), sums=(sums, share), clusters=(states, share))
+
+
+def weigh_levels(
+    ask: Ask, first: FirstSteps, ready: Ready, *, generator: np.random.Generator, use: Callable[[Frame], None]
+) -> Ready:
+    """Return how rows are seen with the weight of categories and flags that small fits have chosen."""
+
+    def see(table: Table) -> Frame:
+        frame = table.frame(scaling=ready.scaling, missing=ready.cells.places)
+        use(frame)
+        return frame
+
+    assert first.trials is not None
+    weighed = choose_weight(ask, first.trials, ready.frame.domain, see=see, generator=generator)
+    return replace(ready, frame=see(weighed.table), decisions=weighed.decisions)
 
 
 def ask_first(

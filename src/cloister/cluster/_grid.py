@@ -77,6 +77,11 @@ class _GridEstimator(ScaledEstimator):
     def _needs_n_rows(self) -> bool:
         return isinstance(self.rule, str)
 
+    def _scaled(self, domain: Table) -> tuple[Table, str]:
+        if domain.is_mixed and self.scaling == "auto":  # cells are cut relative to bounds, and have no spread
+            return domain, "bounds"
+        return super()._scaled(domain)
+
     def _check_domain(self, domain: Table) -> None:
         """Refuse columns that are no intervals of equal weight: a grid knows neither levels nor weights nor spreads."""
         plain = all(one.is_interval for one in domain.columns) and self.scaling != "spread"

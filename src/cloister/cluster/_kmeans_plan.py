@@ -108,7 +108,7 @@ class KMeansPlan(Plan):
                 sums=(sums, rest - of_counts),
                 **({"squares": (_squares(self.n_features), of_squares)} if of_squares else {}),
             )
-            if index == last:
+            if index == last and self.recipe.ends_on_all_rows:
                 step = step.with_all_rows("counts", "sums", "squares")
             projected = self.dimension < self.n_features and index < self.recipe.projected
             rounds.append(Round(step=step, n_left=self.sizes[index + 1], projected=projected, settling=settling))
@@ -128,13 +128,15 @@ def make_plan(
     *,
     planner: Planner,
     squares: float = 0.0,
+    recipe: Recipe | None = None,
 ) -> KMeansPlan:
     """Return the plan for these public numbers; `n_rows` may be a noisy count that has been paid for.
 
-    `squares` is the part of the last round that tells how far the rows of each centre scatter.
+    `squares` is the part of the last round that tells how far the rows of each centre scatter; without a `recipe` it is that of
+    the noise.
     """
     budget, relation = planner.budget, planner.relation
-    recipe = GAUSSIAN if budget.is_gaussian else PURE
+    recipe = recipe or (GAUSSIAN if budget.is_gaussian else PURE)
     row_share = _row_share(recipe, n_rows, n_features, n_clusters, planner)
     asked = row_share * n_rows
     dimension = recipe.project_to if n_features > recipe.project_above else n_features

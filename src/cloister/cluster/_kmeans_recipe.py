@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The constants by which :class:`cloister.KMeans` divides its budget, for each kind of noise."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,6 +45,7 @@ class Recipe:
     sample_rows: float = 1024.0  # per cluster: of so many, more would tell a vote or an early round nothing new
     sample_snr: float = 40.0  # standard deviations that a cluster of average size should stand out by in a vote of the sample
     sample_least: float = 16384.0  # rows in all
+    ends_on_all_rows: bool = True  # whether the last round asks all rows, also where the others ask a sample
 
 
 GAUSSIAN = Recipe()
@@ -64,3 +65,8 @@ PURE = Recipe(
     grid_snr=50.0,
     distances=0.08,
 )
+
+
+def for_trial(recipe: Recipe) -> Recipe:
+    """Return the constants of a small fit that only has to find out how good its centres could be."""
+    return replace(recipe, n_votes=2, n_rounds_high=3, n_settling=2, ends_on_all_rows=False)

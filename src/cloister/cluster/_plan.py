@@ -46,6 +46,7 @@ class Planner:
     budget: Cost
     relation: Neighbours
     part: float = 1.0
+    within: str = ""  # name of the step that all questions belong to, where they are listed as one
 
     def step(
         self, name: str, purpose: str, *, n_points: int, row_share: float = 1.0, **queries: tuple[Question, float]
@@ -55,7 +56,8 @@ class Planner:
         With a `row_share` below 1 its questions are answered on a secret random sample of that part of the rows.
         """
         given: dict[str, Any] = {**vars(self), "row_share": row_share}
-        made = tuple(plan_query(name, key, question, share=share, **given) for key, (question, share) in queries.items())
+        owner = given.pop("within") or name
+        made = tuple(plan_query(owner, key, question, share=share, **given) for key, (question, share) in queries.items())
         return Step(name=name, purpose=purpose, n_points=n_points, queries=made)
 
 

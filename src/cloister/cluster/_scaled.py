@@ -7,6 +7,7 @@ from typing import Any, Self
 from cloister import validate
 from cloister.cluster._base import PrivateEstimator, PrivateFit
 from cloister.cluster._declare import estimator
+from cloister.cluster._first import TableSpec
 from cloister.cluster._plan import Request
 from cloister.columns import Box, Table, as_columns, as_domain
 from cloister.data import Rows
@@ -102,6 +103,9 @@ class ScaledEstimator(PrivateEstimator):
     def _asks_cells(self, domain: Table) -> bool:
         means = domain.is_declared and any(one.missing == "mean" for one in domain.columns)
         return means or self.missing != "middle"
+
+    def _weighs_levels(self, setting: TableSpec) -> bool:
+        return self.scaling == "auto" and setting.scaling == "spread"
 
     def _scaled(self, domain: Table) -> tuple[Table, str]:
         where = self._where("scaling")

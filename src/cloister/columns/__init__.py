@@ -18,7 +18,7 @@ from cloister.columns._column import KINDS, PRIVATE, Declaration
 from cloister.columns._cyclic import Cyclic
 from cloister.columns._date import Date
 from cloister.columns._flag import Flag
-from cloister.columns._frame import ColumnFrame, Frame
+from cloister.columns._frame import ColumnFrame, Frame, cuts_of
 from cloister.columns._number import Number
 from cloister.columns._parts import project_to_simplex
 from cloister.columns._privacy_unit import (
@@ -69,6 +69,7 @@ __all__ = [
     "as_domain",
     "as_neighbours",
     "clip_to_unit_ball",
+    "cuts_of",
     "days_of",
     "declare_columns",
     "domain_from_dict",

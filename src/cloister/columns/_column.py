@@ -11,7 +11,7 @@ import this module.
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -109,6 +109,10 @@ class Declaration(ABC):
         """Return the column with bounds that were found."""
         raise NotImplementedError  # of columns that can be private
 
+    def weighed(self, factor: float) -> "Declaration":
+        """Return the column counting so many times as much."""
+        return replace(self, weight=min(max(self.weight * factor, LIGHTEST), HEAVIEST))
+
     def to_dict(self) -> dict[str, Any]:
         """Return the declaration as plain data, as a schema file holds it."""
         return {"type": self.kind, **{name: getattr(self, name) for name in self.needs}, **self._options()}
@@ -178,6 +182,13 @@ class Declaration(ABC):
             half = self._half_width / spread
         part = self._part(self.weight * half)
         return Apart(size=part.size, inner=part) if self.has_own else part
+
+    def variance(self, scaling: str, spread: float = math.nan) -> float:
+        """Return the variance in distances by what is public: of the spread that was found, or of values that are even."""
+        size = self.part(scaling, spread).size
+        if self.has_levels:
+            return 2 * size**2 * (1 - 1 / max(self.size, 2))
+        return (size / self._half_width * spread) ** 2 if math.isfinite(spread) else size**2 / 3
 
     def _part(self, size: float) -> Straight:
         """Return the coordinates of what is not missing."""

@@ -59,6 +59,11 @@ class Frame:
         return np.asarray((self.domain.high - self.center) / self.scale)
 
     @property
+    def spreads(self) -> FloatArray | None:
+        """About the standard deviation of each coordinate, where columns have a spread that was found; otherwise None."""
+        return None
+
+    @property
     def reach(self) -> FloatArray:
         """How far the domain reaches to either side of its centre, in units of distances."""
         half = self.half_widths
@@ -203,6 +208,7 @@ class ColumnFrame(Frame):
     """
 
     parts: tuple[Part, ...] = field(kw_only=True)
+    scaling: str = field(kw_only=True)
 
     @property
     def n_features(self) -> int:
@@ -211,6 +217,13 @@ class ColumnFrame(Frame):
     @cached_property
     def widths(self) -> tuple[int, ...]:
         return tuple(part.dimension for part in self.parts)
+
+    @cached_property
+    def spreads(self) -> FloatArray | None:
+        if self.domain.spreads is None:
+            return None
+        each = self.domain.variances(self.scaling) / self.widths
+        return np.asarray(np.sqrt(np.repeat(each, self.widths)) / self.distance_unit)
 
     @cached_property
     def half_widths(self) -> FloatArray | None:

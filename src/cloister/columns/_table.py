@@ -10,7 +10,7 @@ Nobody asks which table it is: a table knows its columns. Anyone may import this
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -86,6 +86,11 @@ class Table:
         """Positions of the columns whose bounds and spread can be looked for."""
         return tuple(index for index, one in enumerate(self.columns) if one.is_measured)
 
+    @property
+    def is_mixed(self) -> bool:
+        """Whether there are columns with levels beside some whose spread can be looked for."""
+        return bool(self.measured) and any(one.has_levels for one in self.columns)
+
     def names(self, names: Sequence[str] | None) -> tuple[str, ...]:
         """Return the names of the columns, made up where they have none."""
         return tuple(names or (f"x{index}" for index in range(self.n_columns)))
@@ -122,6 +127,11 @@ class Table:
             found[index] = "noise"
         return Table(tuple(columns), tuple(found), spreads)
 
+    def weigh_levels(self, factor: float) -> "Table":
+        """Return the table in which categories and flags count so many times as much as was declared."""
+        columns = (one.weighed(factor) if one.has_levels else one for one in self.columns)
+        return replace(self, columns=tuple(columns))
+
     def relative(self, points: FloatArray) -> tuple[FloatArray, "Table"]:
         """Return points, and the table, in the units in which distances relative to bounds are measured."""
         return points, self
@@ -133,12 +143,17 @@ class Table:
         if scaling == "none" and any(one.has_levels and one.size > 1 for one in self.columns):
             remedy = 'Pass scaling="bounds", "spread" or "auto".'
             validate.refuse(where, "distances relative to bounds or spread, as categories have no unit", scaling, remedy=remedy)
-        return "bounds" if scaling == "auto" else scaling
+        return ("spread" if self.is_mixed else "bounds") if scaling == "auto" else scaling
 
     def parts(self, scaling: str) -> tuple[Part, ...]:
         """Return the parts of the product, each as large as it counts in distances."""
         spreads = [math.nan] * self.n_columns if self.spreads is None else self.spreads.tolist()
         return tuple(one.part(scaling, spread) for one, spread in zip(self.columns, spreads, strict=True))
+
+    def variances(self, scaling: str) -> FloatArray:
+        """Return the variance of each column in distances, as far as public numbers tell it."""
+        spreads = [math.nan] * self.n_columns if self.spreads is None else self.spreads.tolist()
+        return np.array([one.variance(scaling, spread) for one, spread in zip(self.columns, spreads, strict=True)])
 
     def frame(self, *, scaling: str = "bounds", missing: FloatArray | None = None) -> Frame:
         """Return the map to the unit ball; `missing` is where missing values are placed by default, a published point."""
@@ -146,7 +161,9 @@ class Table:
         radius = math.sqrt(sum(part.radius**2 for part in parts))
         center = np.concatenate([part.center for part in parts])
         scale = radius * np.concatenate([part.errors(np.ones((1, part.dimension))) for part in parts], axis=1)[0]
-        return ColumnFrame(domain=self, center=center, scale=scale, distance_unit=radius, missing=missing, parts=parts)
+        return ColumnFrame(
+            domain=self, center=center, scale=scale, distance_unit=radius, missing=missing, parts=parts, scaling=scaling
+        )
 
     def places(self, means: FloatArray | None) -> FloatArray | None:
         """Return where missing values lie, as a published point: as declared, else at `means`, else in the middle.

@@ -18,6 +18,8 @@ FIGURES = {
     "radius": "Clipping radius",
     "count_error": "Error of a count",
     "max_rows": "Rows used per person",
+    "weight": "Weight of levels",
+    "explained": "Dependence explained",
 }
 
 
