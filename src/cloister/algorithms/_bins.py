@@ -34,8 +34,8 @@ def place_edges(coarse: FloatArray, fine: FloatArray, edges: FloatArray, sigma: 
     """Return edges of so many bins where rows seem to lie, and of a few wide ones beside these.
 
     Not knowing where in its bins rows lie adds squares of share times width to the variance of a mean. So the part with the
-    largest product is halved again and again, then neighbours are joined where that adds least. Halves are taken to hold as many
-    rows, unless the noisy counts differ by more than noise.
+    largest product is halved again and again, then neighbours are joined where that adds least. Halves of one width are taken to
+    hold as many rows, unless the noisy counts differ by more than noise.
 
     Parameters
     ----------
