@@ -2,8 +2,8 @@
 """What a fit asks after its centres are found, if it is asked to: histograms of every column in every cluster.
 
 The share of the budget is taken before the method's own plan. A part of it looks at the whole table, column by column, and says
-where bins are worth having; how many there are follows from public numbers. A row adds one to one bin of each histogram, wherever
-their edges are, so that what a question costs does not depend on what the first one found.
+where bins are worth having; how many there are follows from public numbers. A row adds one to one bin of each histogram,
+wherever their edges are, so that what a question costs does not depend on what the first one found.
 """
 
 import math
@@ -95,13 +95,15 @@ class Description:
         columns = (*frame.domain.columns, *extra.values())
         planner = Planner(request.cost, request.relation)
         looks, example = _looks(columns), [_even(one, FEWEST_BINS) for one in columns]
-        look = {"look": (_question(frame, looks), LOOK_PART * share)} if looks else {}
         counts = _question(frame, list(enumerate(example))), (1 - LOOK_PART if looks else 1.0) * share
         sigma = deviation(counts[0], planner.budget.share(counts[1]), planner.relation)
         n_bins = _n_bins(where, columns, request.n_clusters, n_rows, sigma)
         size = request.n_clusters * sum(_even(one, n_bins).size for one in columns)
         purpose = "What the clusters look like: histograms of every column in each of them"
-        return cls(planner.step(DESCRIBE, purpose, n_points=size, **look, counts=counts), n_bins, columns)
+        if not looks:
+            return cls(planner.step(DESCRIBE, purpose, n_points=size, counts=counts), n_bins, columns)
+        look = _question(frame, looks), LOOK_PART * share
+        return cls(planner.step(DESCRIBE, purpose, n_points=size, look=look, counts=counts), n_bins, columns)
 
     def ask(self, ask: Ask, frame: Frame, centers: FloatArray, names: tuple[str, ...]) -> Profiles:
         """Ask for the histograms of the clusters around these centres, in the unit ball's coordinates."""
@@ -178,9 +180,7 @@ def _n_bins(where: str, columns: tuple[Declaration, ...], n_clusters: int, n_row
     return min(max(wanted, FEWEST_BINS), room)
 
 
-def _question(
-    frame: Frame, bins: Sequence[tuple[int, ColumnBins]], points: FloatArray | None = None
-) -> NearestHistograms:
+def _question(frame: Frame, bins: Sequence[tuple[int, ColumnBins]], points: FloatArray | None = None) -> NearestHistograms:
     """Return the question about columns at some places; without points, about all rows together."""
     given = np.zeros((1, frame.n_features)) if points is None else points
     places, parts = zip(*bins, strict=True)

@@ -236,7 +236,7 @@ class Declaration(ABC):
         return value
 
     @classmethod
-    def difference(cls, values: FloatArray, other: float, edges: FloatArray) -> FloatArray:
+    def difference(cls, values: FloatArray, other: FloatArray | float, edges: FloatArray) -> FloatArray:
         """Return by how much means differ from another one."""
         return values - other
 

@@ -113,7 +113,7 @@ class Cyclic(Declaration):
         return float(value % (edges[-1] - edges[0]))
 
     @classmethod
-    def difference(cls, values: FloatArray, other: float, edges: FloatArray) -> FloatArray:
+    def difference(cls, values: FloatArray, other: FloatArray | float, edges: FloatArray) -> FloatArray:
         """Return by how much means differ, the shorter way round."""
         period = edges[-1] - edges[0]
         return np.asarray((values - other + period / 2) % period - period / 2)

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the clusters look like: noisy histograms of every column in every cluster, and what follows from them.
 
-Arithmetic on published numbers. Errors are those that the noise of the histograms makes; how rows scatter is what they tell.
+Arithmetic on published numbers. Errors are those that the noise of the histograms makes, and that of not knowing where in a bin
+a value lies; how rows scatter is what the histograms tell.
 """
 
 import math
@@ -19,6 +20,7 @@ from cloister.release._shares import Shares
 from cloister.release._within import Within
 
 ABOVE_NOISE = 2.0  # standard deviations of its total from which on something is said of a cluster
+FULL = 5.0  # standard deviations of its noise from which on a single bin says it
 LARGEST = 1e120  # of a count: its square is finite
 LOG = "log"
 OTHER, MISSING = "(other)", "(missing)"
@@ -57,8 +59,8 @@ class ColumnProfile:
     sigma : float
         Standard deviation of the noise on each count.
     centers : Estimate, optional
-        Of a column that clusters were found by: the centres, which are its means. Not part of the document: a release, which has
-        them, fills them in.
+        Of a column that clusters were found by: the centres, which are its means. Not part of the document: a release, which
+        has them, fills them in.
 
     Notes
     -----
@@ -122,7 +124,9 @@ class ColumnProfile:
     def above_noise(self) -> npt.NDArray[np.bool_]:
         """Whether the rows of each cluster stand out of the noise; where they do not, nothing is said of the cluster."""
         totals = self.totals
-        return np.asarray(totals.value > ABOVE_NOISE * totals.error)
+        # Of many bins the noise of the total is large: one bin that is full for certain will do.
+        full = self.noisy_counts.max(axis=1) > max(FULL * self.sigma, 0.0)
+        return np.asarray((totals.value > ABOVE_NOISE * totals.error) | (full & (totals.value > 0)))
 
     def whole(self) -> "ColumnProfile":
         """Return the column in all clusters together, as one."""
@@ -132,12 +136,13 @@ class ColumnProfile:
             return whole
         # The mean of the centres by their rows, so that differences between clusters and the whole are those of the centres.
         rows = np.where(self.above_noise, np.maximum(self.noisy_counts[:, :-1].sum(axis=1), 0.0), 0.0)
-        rows[~np.isfinite(self.centers.value)] = 0.0
+        own = self.mean()
+        rows[~np.isfinite(own.value)] = 0.0
         weights, start = rows / max(rows.sum(), 1e-300), float(whole.mean().value[0])
-        away = np.where(weights > 0, self._column.difference(self.centers.value, start, self.edges), 0.0)
+        away = np.where(weights > 0, self._column.difference(own.value, start, self.edges), 0.0)
         shift, noise = float(weights @ away), self.totals.error / max(rows.sum(), 1e-300)
-        own = np.where(weights > 0, weights * self.centers.error, 0.0)
-        error = np.linalg.norm([*own, *(noise * (away - shift) * (weights > 0))])
+        errors = np.where(weights > 0, weights * own.error, 0.0)
+        error = np.linalg.norm([*errors, *(noise * (away - shift) * (weights > 0))])
         value = self._column.wrap(start + shift, self.edges)
         return replace(whole, centers=Estimate(np.array([value]), np.array([float(error)])))
 
@@ -165,28 +170,34 @@ class ColumnProfile:
     def mean(self) -> Estimate:
         """Return the mean of what is not missing in each cluster; of numbers and dates.
 
-        Of a column that clusters were found by, that is the centre, with its own error. A centre on a logarithmic scale is a
-        geometric mean; this one is the mean of the numbers themselves.
+        That is the mean of the rows whose nearest centre is that of the cluster, of values moved into the bounds.
+
+        Of a column that clusters were found by, its value is the centre: one number for one thing. The error of a centre tells
+        how far k-means without noise may be from it. That of this mean is smaller where the histogram shows that the rows of
+        the cluster are not as far away. A centre on a logarithmic scale is a geometric mean; this one is that of the numbers
+        themselves.
         """
-        if self.centers is None:
-            return self._estimate(Within.mean, wraps=True)
-        known = self.above_noise
-        return Estimate(np.where(known, self.centers.value, np.nan), np.where(known, self.centers.error, np.nan))
+        found = self._estimate(Within.mean, wraps=True)
+        if self.centers is None or self.edges is None:
+            return found
+        known, apart = self.above_noise, self._column.difference(self.centers.value, found.value, self.edges)
+        error = np.fmin(self.centers.error, np.hypot(found.error, apart))
+        return Estimate(np.where(known, self.centers.value, np.nan), np.where(known, error, np.nan))
 
     def spread(self) -> Estimate:
         """Return the standard deviation of what is not missing in each cluster; of numbers and dates.
 
         Notes
         -----
-        Bins are wide: their own part is subtracted (Sheppard's correction), but no spread is stated below that of values
-        spread evenly over one bin. Of a cluster narrower than a bin, this is all that the histogram says.
+        Where in its bin a value lies, neighbouring bins say as far as they can; the error allows for what they do not. Of a
+        cluster narrower than a bin, the spread is about that of values spread evenly over the bin, and the error as large.
         """
         return self._estimate(Within.spread)
 
     def quantiles(self, parts: Sequence[float] = QUARTILES) -> Estimate:
-        """Return quantiles of what is not missing, with values spread evenly over each bin; of numbers and dates.
+        """Return quantiles of what is not missing; of numbers and dates.
 
-        The errors allow for an eighth of a bin, by which values spread otherwise may move a quantile.
+        The errors allow for half of a bin where its neighbours do not explain what it holds, as where many rows share a value.
 
         Parameters
         ----------

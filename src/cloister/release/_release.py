@@ -217,7 +217,9 @@ class Release:
             if declared is None or declared.kind != one.kind or not one.clustered or self.free_centers is not None:
                 found.append(replace(one, centers=None))
                 continue
-            found.append(replace(one, centers=Estimate(*declared.on_axis(self.cluster_centers[:, cut], self.center_errors[:, cut]))))
+            found.append(
+                replace(one, centers=Estimate(*declared.on_axis(self.cluster_centers[:, cut], self.center_errors[:, cut])))
+            )
         return Profiles(columns=tuple(found))
 
     def events_of(self, step: StepRecord | str) -> tuple[Event, ...]:

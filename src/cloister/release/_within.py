@@ -20,7 +20,7 @@ EVEN = math.sqrt(12)  # widths of a bin for each standard deviation of values sp
 
 @dataclass(frozen=True, eq=False)
 class Within:
-    """What a noisy histogram says of one cluster: rows, means and variances of its bins, and of two tails in which noise hides rows.
+    """What a noisy histogram says of one cluster: rows, means and variances of its bins, and of two tails that noise hides.
 
     The logarithm of the density in a bin is taken to be linear, as steep as from neighbour to neighbour. What a bin holds more
     or less than its neighbours explain may lie anywhere in it, such as a value that many rows share: the errors say so. Beyond
@@ -143,7 +143,10 @@ def _tail(cluster: Shares, edges: FloatArray, logs: FloatArray, side: int) -> tu
     end, border = (float(edges[last + 1]), float(edges[-1])) if side else (float(edges[last]), float(edges[0]))
     if not beyond.size:
         return 0.0, 0.0, end, 0.0
-    width, reach = float(edges[last + 1] - edges[last]), min(abs(border - end), abs(float(edges[inside[-1] + 1] - edges[inside[0]]))) / 2
+    width, reach = (
+        float(edges[last + 1] - edges[last]),
+        min(abs(border - end), abs(float(edges[inside[-1] + 1] - edges[inside[0]]))) / 2,
+    )
     back = last - sign * min(FEWEST, abs(last - first))
     fall = float(logs[back] - logs[last]) / abs(float(middles[last] - middles[back])) if back != last else math.inf
     scale = max(min(1 / fall if fall > 0 else math.inf, reach), min(width / 6, reach))
