@@ -10,14 +10,41 @@ import numpy.typing as npt
 from cloister.columns import FloatArray, Frame, IntArray, row_blocks, snap
 from cloister.questions import Nearest
 
-__all__ = ["NearestPoint", "nearest_center", "nearest_point"]
+__all__ = ["NearestPoint", "nearest_center", "nearest_point", "squares_to_centers"]
 
 BLOCK_NUMBERS = 1 << 21  # distances in work at a time
 
 
 def nearest_center(frame: Frame, centers: FloatArray, rows: npt.NDArray[Any]) -> IntArray:
-    """Return, for raw rows, the index of the nearest centre, both given in the units of the input."""
-    return Nearest(snap(frame.to_unit(centers)), longest_row=1.0)(frame.clean(rows))
+    """Return, for raw rows, the index of the nearest centre, both given in the units of the input; see squares_to_centers."""
+    points, (clean, gaps) = snap(frame.to_unit(centers)), frame.clean_with_gaps(rows)
+    found = Nearest(points, longest_row=1.0)(clean)
+    if gaps is not None:
+        partly = np.flatnonzero(gaps.any(axis=1) & ~gaps.all(axis=1))
+        size = max(1, BLOCK_NUMBERS // len(points))
+        for part in row_blocks(len(partly), size):
+            chosen = partly[part]
+            found[chosen] = np.argmin(_squares(clean[chosen], gaps[chosen], points), axis=1)
+    return found
+
+
+def squares_to_centers(frame: Frame, centers: FloatArray, rows: npt.NDArray[Any]) -> FloatArray:
+    """Return squared distances of raw rows to centres, in the unit ball.
+
+    A row that lacks values which stand at a mean is compared by its other columns: centres are means of what is there, and the
+    mean of the table says nothing of the row. One that lacks all lies at the mean.
+    """
+    clean, gaps = frame.clean_with_gaps(rows)
+    if gaps is not None:
+        gaps[gaps.all(axis=1)] = False
+    return _squares(clean, gaps, frame.to_unit(centers))
+
+
+def _squares(rows: FloatArray, gaps: npt.NDArray[np.bool_] | None, points: FloatArray) -> FloatArray:
+    """Return squared distances over the coordinates that are no gaps."""
+    seen = rows if gaps is None else np.where(gaps, 0.0, rows)
+    lengths = np.sum(points**2, axis=1) if gaps is None else (~gaps).astype(np.float64) @ (points**2).T
+    return np.asarray(np.maximum(np.sum(seen**2, axis=1)[:, None] - 2 * seen @ points.T + lengths, 0.0))
 
 
 @dataclass(frozen=True, eq=False)

@@ -224,3 +224,31 @@ def test_settled_centres_leave_their_budget_to_the_last_round(blobs, generator, 
     spent = sum(query.share for _, query in vault.asked)
     assert spent == pytest.approx(sum(one.step.share for one in rounds))
     assert vault.asked[-1][1].share == pytest.approx(0.1 * (1 + 8 * 2 / 3))
+
+
+def test_bins_that_hold_no_more_than_noise_do_not_add_to_the_mean_square(generator):
+    """All rows lie near 0.2: noise in 20 farther bins, projected to what is not negative, would multiply the loss."""
+    edges = 2.0 ** (np.arange(-15, 7) / 3)
+    found = []
+    for _ in range(200):
+        counts = 20.0 * generator.standard_normal(len(edges) + 1)
+        counts[np.searchsorted(edges, 0.2)] += 2000
+        found.append(mean_square(Lengths(edges, counts, 20.0), n_rows=2000, longest=4.0))
+    middle = lengths_of(edges).middle[np.searchsorted(edges, 0.2)] ** 2
+    assert np.median([one.value for one in found]) == pytest.approx(middle, rel=0.35)
+    assert np.mean([abs(one.value - 0.04) < 1.96 * one.error for one in found]) > 0.9
+
+
+@pytest.mark.parametrize("power", [2.5, 3.0, 5.0])
+def test_rows_beyond_the_last_bin_that_is_seen_go_on_becoming_fewer(power):
+    edges = 2.0 ** (np.arange(-12, 4) / 3)
+    beyond = np.minimum(1.0, (edges / 0.1) ** -power)
+    counts = 1e5 * -np.diff(np.concatenate([[1.0], beyond, [0.0]]))
+    found = mean_square(Lengths(edges, counts, 300.0), n_rows=1e5, longest=2.0)
+    truth = 0.01 * (1 + 2 * (1 - 20.0 ** (2 - power)) / (power - 2))
+    assert abs(found.value - truth) < 1.96 * found.error
+    assert found.value == pytest.approx(truth, rel=0.25)
+
+
+def lengths_of(edges):
+    return Lengths(edges, np.zeros(len(edges) + 1), 1.0)

@@ -187,3 +187,40 @@ def test_the_estimates_of_loss_and_errors_are_near_the_truth(n_features, epsilon
             errors.append(np.mean((model.cluster_centers_[label] - means) ** 2))
             claimed.append(np.mean(model.release_.center_errors[label] ** 2))
     assert 0.5 < (np.median(errors) / np.median(claimed)) ** 0.5 < 2
+
+
+def _zipf(generator, size):
+    places = generator.uniform(-0.8, 0.8, (12, 3))
+    owner = generator.choice(12, size, p=1 / np.arange(1, 13) / np.sum(1 / np.arange(1, 13)))
+    return places[owner] + 0.05 * generator.standard_normal((size, 3))
+
+
+LOSS_TABLES = {
+    "arcsine": lambda generator, size: 2 * generator.beta(0.5, 0.5, (size, 3)) - 1,
+    "unlike sizes": _zipf,
+    "ring": lambda generator, size: np.stack([np.cos(t := generator.uniform(0, 7, size)), np.sin(t)], 1) * 0.7,
+    "flags": lambda generator, size: np.where(generator.random((size, 7)) < np.linspace(0.1, 0.6, 7), 1.0, -1.0),
+    "ties": lambda generator, size: np.rint(3 * generator.beta(2, 4, (size, 4))) / 1.5 - 1,
+    "exponential": lambda generator, size: np.minimum(generator.exponential(0.25, (size, 3)) - 1, 1),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("epsilon", [0.5, 2.0])
+@pytest.mark.parametrize("n_rows", [4_000, 30_000])
+def test_intervals_of_the_loss_cover_it(epsilon, n_rows):
+    """Eight fits of each of six kinds of tables; where the noise is small the loss itself is right to a few per cent."""
+    covered, ratios = [], []
+    for kind, draw in LOSS_TABLES.items():
+        hits = []
+        for state in range(8):
+            rows = np.clip(draw(np.random.default_rng(state), n_rows), -1, 1)
+            model = KMeans(5, epsilon=epsilon, bounds=(-1, 1), n_rows=n_rows, n_init=3, random_state=state).fit(rows)
+            truth = -model.score(rows) / n_rows
+            hits.append(abs(model.loss_ - truth) < 1.96 * model.release_.details["loss_error"])
+            ratios.append(model.loss_ / truth)
+        assert np.mean(hits) > 0.6, kind
+        covered += hits
+    assert np.mean(covered) > 0.9
+    if n_rows * epsilon > 10_000:
+        assert 0.93 < np.median(ratios) < 1.07

@@ -186,7 +186,9 @@ def test_damaged_releases_are_refused(place, value, release):
         read_release(data.encode(), name="a file")
 
 
-@pytest.mark.parametrize("method", ["KMeans", "PEMeans", "GridKMeans", "LloydKMeans", "CoresetKMeans", "TreeKMeans", "FastLloyd"])
+@pytest.mark.parametrize(
+    "method", ["KMeans", "PEMeans", "GridKMeans", "LloydKMeans", "CoresetKMeans", "TreeKMeans", "FastLloyd"]
+)
 def test_the_number_of_rows_has_the_error_of_its_own_answer(method, generator):
     """Errors that only move rows between clusters are none of the total's."""
     rows = generator.normal([[-0.5, -0.5], [0.5, 0.5]], 0.2, (1000, 2, 2)).reshape(-1, 2)

@@ -39,7 +39,12 @@ SMALLEST_PHI = 1e-3
 NEARLY_ALL = 0.9  # of the rows lie within the length around which the next histogram looks
 MOST_ROWS = 0.99  # lie within the distance up to which a histogram tells how far they scatter
 SEEN = 8.0  # standard deviations of a histogram of distances: from so many rows on it tells how far they lie
-BIN_ERROR = 0.02  # part of a mean squared distance that the width of the bins leaves open
+BIN_ERROR = 0.05  # part of a mean squared distance that the width of the bins of STEPS leaves open, about
+FAR_ROWS = 4.0  # times that is the square of the farthest bins that matter, about
+FINEST = 8  # bins for each of STEPS
+TAIL = 2.0  # standard deviations of the noise that the farthest bins must hold together to be looked at
+FALL = 3.0  # power by which rows that the noise hides may become fewer with the distance, or slower
+TAIL_RATIO = 4.0  # times as many rows lie beyond where the fall towards them starts to be measured
 OVERSTEP = 1.5  # times the step, while centres settle: rows change hands as centres move, so the next step points the same way
 SETTLED = 5e-4  # part of the loss: centres whose last step gained less have settled
 FARTHER = 2.0  # the last histogram also tells the loss, so it looks farther out, where the tails are
@@ -147,10 +152,11 @@ def refine(
         if one.projected and projection is not None:  # in the projection
             placed = {"points": np.clip(centers @ projection, -2.0, 2.0), "anchors": centers, "projection": projection}
         if not one.settling:
-            edges = min(max(length if pending else FARTHER * length, SHORTEST), LONGEST) * STEPS
+            asked = one.rows("distances", n_rows)
+            steps = STEPS if pending else _finer_steps(asked / one.step["distances"].sigma)
+            edges = min(max(length if pending else FARTHER * length, SHORTEST), LONGEST) * steps
             histogram = ask(DistanceHistogram(edges=edges, **placed), one.step["distances"])
             lengths = Lengths(edges, histogram.value, histogram.sigma)
-            asked = one.rows("distances", n_rows)
             length = quantile(lengths, n_rows=asked, part=NEARLY_ALL)
             loss = mean_square(lengths, n_rows=asked, longest=length).value
         per_centre = max(one.rows("sums", n_rows) / len(centers), 1.0)
@@ -301,12 +307,43 @@ class MeanSquare:
 
 def mean_square(lengths: Lengths, *, n_rows: float, longest: float) -> MeanSquare:
     """Return the mean squared distance that a noisy histogram shows; distances beyond `longest` count as that."""
-    squares = np.minimum(lengths.middle, longest) ** 2
-    noise = lengths.sigma * math.sqrt(float(squares @ squares)) / max(n_rows, 1.0)
-    parts = lengths.parts(n_rows)
+    counts, edges = lengths.counts, lengths.edges
+    beyond = np.cumsum(counts[::-1])[::-1][1:]  # rows beyond each edge, and the noise of their number
+    noise = lengths.sigma * np.sqrt(np.arange(len(edges), 0, -1))
+    hidden = (beyond <= TAIL * noise) | (edges >= longest)
+    last = int(np.argmax(np.append(hidden[:-1], True)))  # the first edge beyond which there are no more than noise may hide
+    tail, power = beyond[: last + 1].copy(), 2.0
+    tail[-1] = max(tail[-1], noise[last])
+    first = int(np.searchsorted(-tail, -TAIL_RATIO * tail[-1], side="right")) - 1
+    if first >= 0:
+        power = math.log(tail[first] / tail[-1]) / math.log(edges[last] / edges[first])
+    near = Lengths(edges[: last + 1], np.append(counts[: last + 1], max(beyond[last], 0.0)), lengths.sigma)
+    parts, start = near.parts(n_rows), min(float(edges[last]), longest)
+    squares = np.append(np.minimum(near.middle[:-1], longest) ** 2, start**2 * _mean_beyond(longest / start, power))
+    widths = np.append(np.diff(np.append(0.0, np.minimum(near.edges, longest)) ** 2) / math.sqrt(12), squares[-1] - start**2)
+    farther = start**2 * _mean_beyond(longest / start, min(power, FALL))  # what the noise hides may lie farther out
+    hides = np.append(lengths.sigma * squares[:-1], noise[last] * farther) / max(n_rows, 1.0)
     value = float(parts @ squares)
-    error = math.hypot(noise, BIN_ERROR * value)
+    error = math.hypot(float(np.linalg.norm(hides)), float(np.linalg.norm(parts * widths)))
     return MeanSquare(value, error, math.sqrt(max(float(parts @ squares**2) - value**2, 0.0)))
+
+
+def _mean_beyond(room: float, power: float) -> float:
+    """Return the mean square of distances beyond 1 that are more than t with a chance of t to the minus `power`, up to `room`."""
+    excess, log = power - 2.0, math.log(room)
+    return 1.0 + 2.0 * (log if abs(excess) < 1e-6 else -math.expm1(-excess * log) / excess)
+
+
+def _finer_steps(snr: float) -> FloatArray:
+    """Return edges that are as fine, where most rows are, as the noise of rows that stand out by `snr` deviations allows.
+
+    More bins leave less open where in them distances lie, and have more noise: with f bins for each of STEPS the squares of the
+    two errors are as 1 / f^2 and f.
+    """
+    ratio = (BIN_ERROR * snr / FAR_ROWS) ** 2 / 2
+    fineness = int(min(FINEST, max(1.0, ratio ** (1 / 3))))
+    finer = STEPS[:, None] * 2.0 ** (np.arange(fineness) / (3 * fineness))
+    return np.unique(np.concatenate([STEPS, finer[(STEPS >= 1 / 16) & (STEPS < 1)].ravel()]))
 
 
 def quantile(lengths: Lengths, *, n_rows: float, part: float) -> float:

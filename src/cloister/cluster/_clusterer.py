@@ -9,7 +9,6 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
 
-from cloister.algorithms import squares_between
 from cloister.cluster._base import PrivateFit
 from cloister.cluster._declare import estimator
 from cloister.cluster._describe import Description, read_columns, read_share
@@ -20,7 +19,7 @@ from cloister.cluster._tables import is_file
 from cloister.columns import Declaration, FloatArray, Frame, IntArray
 from cloister.data import LocalRows, Rows
 from cloister.exceptions import without_sizes
-from cloister.nearest import nearest_center
+from cloister.nearest import nearest_center, squares_to_centers
 from cloister.release import Release
 
 PREDICTED = {"use": "predict", "remedy": "Send release_.predict to where they are, as docs/scale.md shows."}
@@ -149,6 +148,8 @@ class PrivateClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluste
     def predict(self, X: object) -> IntArray:
         """Return the index of the nearest centre for each row of `X`.
 
+        A row with missing values is compared by its other columns, unless it was declared where missing values lie.
+
         Notes
         -----
         **Privacy.** Labels describe the rows of `X` one by one and are not covered by the guarantee.
@@ -165,12 +166,15 @@ class PrivateClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluste
 
     @without_sizes
     def transform(self, X: object) -> FloatArray:
-        """Return the distance of each row of `X` to every centre, in the units of the input (of half the bounds, if scaled)."""
+        """Return the distance of each row of `X` to every centre, in the units of the input (of half the bounds, if scaled).
+
+        That of a row with missing values is over the columns that are there, as for ``predict``.
+        """
         rows, frame = self._open_new(X, **PREDICTED), self._frame
-        points, parts = frame.to_unit(self.cluster_centers_), [np.empty((0, len(self.cluster_centers_)))]
+        parts = [np.empty((0, len(self.cluster_centers_)))]
         for block in rows.blocks():
-            clean = frame.clean(block[:, : frame.n_raw])
-            parts.append(frame.distance_unit * np.sqrt(squares_between(clean, points)))
+            squares = squares_to_centers(frame, self.cluster_centers_, block[:, : frame.n_raw])
+            parts.append(frame.distance_unit * np.sqrt(squares))
         return np.concatenate(parts)
 
     @without_sizes

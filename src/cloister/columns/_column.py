@@ -205,6 +205,11 @@ class Declaration(ABC):
         return self._published(self.missing) if self.has_place else part.center
 
     @property
+    def at_mean(self) -> bool:
+        """Whether missing values lie at a mean: it stands for values that nobody knows."""
+        return bool(self.missing == MEAN)
+
+    @property
     def has_place(self) -> bool:
         """Whether missing values lie at a value of the column."""
         return not (isinstance(self.missing, str) and self.missing in WORDS)

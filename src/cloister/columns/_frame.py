@@ -92,6 +92,13 @@ class Frame:
         """
         return self._clean_any(np.asarray(block, dtype=np.float64))
 
+    def clean_with_gaps(self, block: npt.ArrayLike) -> tuple[FloatArray, npt.NDArray[np.bool_] | None]:
+        """Return clean rows, and which of their coordinates are missing and stand at a mean that was found; None: no such."""
+        rows = np.asarray(block, dtype=np.float64)
+        if self.missing is None or np.isfinite(quiet(np.sum)(rows)):
+            return self.clean(rows), None
+        return self.clean(rows), ~np.isfinite(rows)
+
     def _clean_any(self, rows: FloatArray) -> FloatArray:
         if not np.isfinite(np.sum(rows)):  # else no entry is infinite or missing
             rows = np.where(np.isfinite(rows), rows, self.center if self.missing is None else self.missing)
@@ -254,14 +261,21 @@ class ColumnFrame(Frame):
         One output row per input row, each a function of its own input row alone, and none longer than 1: exactly, because the
         last step pulls rows in and is exact.
         """
+        return self.clean_with_gaps(block)[0]
+
+    @quiet
+    def clean_with_gaps(self, block: npt.ArrayLike) -> tuple[FloatArray, npt.NDArray[np.bool_] | None]:
         rows = np.asarray(block, dtype=np.float64)
-        clean = np.empty((len(rows), self.n_features))
+        clean, gaps = np.empty((len(rows), self.n_features)), None
         for index, (part, cut, _) in enumerate(self._cuts):
             missing = part.place(rows[:, index], clean[:, cut])
             if missing.any():
                 clean[missing, cut] = self._places[cut]
+                if self.missing is not None and self.domain.columns[index].at_mean:
+                    gaps = np.zeros(clean.shape, dtype=bool) if gaps is None else gaps
+                    gaps[missing, cut] = True
         clean /= self.distance_unit
-        return pull_in(snap(clean, out=clean))
+        return pull_in(snap(clean, out=clean)), gaps
 
     def _coordinates(self, points: FloatArray) -> FloatArray:
         return np.concatenate([part.to_coordinates(points[:, cut]) for part, _, cut in self._cuts], axis=1)

@@ -336,7 +336,9 @@ class Release:
 
     @without_sizes
     def predict(self, table: object) -> IntArray:
-        """Return the index of the nearest centre for each row; a missing value is placed where the fit placed it.
+        """Return the index of the nearest centre for each row.
+
+        A row with missing values is compared by its other columns, unless it was declared where missing values lie.
 
         Parameters
         ----------
