@@ -153,7 +153,7 @@ def test_a_single_point_and_rows_without_clusters_can_be_shown() -> None:
         model = PointSynopsis(epsilon=0.5, bounds=(0, 1), random_state=0).fit([[0.5, 0.5]] * 3)
     html = synopsis_html(model.synopsis_)
     assert "none above the noise" in html
-    assert "Nothing speaks for more than one cluster." in html
+    assert "Nothing speaks for more than one cluster. A cut of the synopsis" in html
     Page(html)
 
 

@@ -35,7 +35,7 @@ MOST_AXES = 32  # along which they are spread; what lies across these is the sam
 REFERENCE_ROUNDS = 20
 BINARY = 0.6  # of the largest variance that a column can have: half of it is that of an arcsine distribution
 LEAST_PART = 1e-4
-FEWER = 0.75  # times the number of clusters: cuts in which gaps are looked for
+AROUND = (0.75, 1.25)  # times the number of clusters: cuts in which gaps are looked for
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,8 +117,8 @@ def compare_numbers(
     elbow = numbers[int(np.flatnonzero(gains >= gains[top] - slack)[0])]
     separate = partial(count_separate, filled, binary=binary, generator=generator)
     most = min(elbow, supported)
-    # Clusters without a gap between them are one. A cut may happen to hide a gap, so a few are looked at.
-    apart = max(separate(number) for number in numbers if FEWER * most <= number <= most)
+    # Clusters without a gap between them are one. A single cut may happen to hide a gap, so several are looked at.
+    apart = max(separate(number) for number in range(math.ceil(AROUND[0] * most), int(AROUND[1] * most) + 1))
     best = max((number for number in numbers if number <= apart), default=numbers[0])
     # As good as the best: peaks that are nearly as high as the highest, and clearly above the number before.
     before, after = np.concatenate([[0.0], gains[:-1]]), np.concatenate([gains[1:], [-np.inf]])

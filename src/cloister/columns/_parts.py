@@ -243,7 +243,7 @@ class Simplex(Part):
         return self.n_levels - 1
 
     @cached_property
-    def corners(self) -> FloatArray:  # type: ignore[override]
+    def corners(self) -> FloatArray:
         """Where the levels lie: the unit vectors of as many dimensions as levels, seen in the plane that they span.
 
         The rows of a Helmert matrix are an orthonormal basis of that plane.

@@ -51,10 +51,11 @@ def comparison_of_numbers(choice: dict[str, Any]) -> list[str]:
     others = [str(count) for count in choice["as_good"] if count != best]
     found = (
         f"Beyond {count_of(choice['elbow'], 'cluster')}, further ones lower the loss no more than they would for rows without "
-        f"clusters; the noise supports up to {choice['supported']}. Best of {numbers[0]} to {numbers[-1]}: {best}."
+        f"clusters; the noise supports up to {choice['supported']}. Clusters with no gap between them count as one. Best of "
+        f"{numbers[0]} to {numbers[-1]}: {best}."
     )
     if best == 1:
-        return [found, "Nothing speaks for more than one cluster."]
+        return [found, "Nothing speaks for more than one cluster. A cut of the synopsis at any other number costs nothing."]
     good = f"About as good: {', '.join(others)}." if others else "No other number is about as good."
     return [found, good]
 
