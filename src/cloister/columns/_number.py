@@ -136,7 +136,8 @@ class Number(Declaration):
     @classmethod
     def extent_words(cls, plain: Mapping[str, Any], most_levels: int = 0) -> str:
         show = rounded if plain.get("found") else number
-        return f"{show(plain['low'])} to {show(plain['high'])}{' (log scale: geometric means)' if plain.get('scale') == LOG else ''}"
+        scale = " (log scale: geometric means)" if plain.get("scale") == LOG else ""
+        return f"{show(plain['low'])} to {show(plain['high'])}{scale}"
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

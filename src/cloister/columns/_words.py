@@ -12,6 +12,7 @@ from cloister.text import plain_text, rounded, share_text, with_error
 
 MORE = "..."
 MINUS = "\u2212"
+BY_A_FACTOR = "\u00d7/\u00f7"
 LARGEST_FACTOR = 1e3  # that says anything
 
 
@@ -116,11 +117,13 @@ def factor_words(value: float, factor: float) -> str:
     Examples
     --------
     >>> factor_words(406.4349, 1.00429), factor_words(3001.2, 1.62)
-    ('406.4 ×/÷ 1.0043', '3,001 ×/÷ 1.6')
+    ('406.4 ×/÷ 1.0043', '3,001 ×/÷ 1.62')
     """
     beyond = factor - 1
     decimals = min(max(1, 1 - math.floor(math.log10(beyond))), 6) if 0 < beyond < math.inf else 1
-    return f"{rounded(value)} ×/÷ {factor:.{decimals}f}" if beyond < LARGEST_FACTOR else f"{rounded(value)}, uncertain"
+    return (
+        f"{rounded(value)} {BY_A_FACTOR} {factor:.{decimals}f}" if beyond < LARGEST_FACTOR else f"{rounded(value)}, uncertain"
+    )
 
 
 def percent(share: float, error: float) -> tuple[str, str]:
