@@ -242,3 +242,11 @@ def test_the_number_of_clusters_is_found(run: Run, table: Path, tmp_path: Path) 
     assert "How many clusters" in (tmp_path / "r.html").read_text(encoding="utf-8")
     run("show", tmp_path / "r.json", shows=["Best of 1 to 6: 2."])
     assert json.loads(run("fit", table, "-k", "AUTO", *given, "--json").stdout)["choice"]["best"] == 2
+
+
+def test_what_to_know_before_believing_it_stands_first(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "n.csv").write_text("age\n" + "\n".join(str(20 + one % 60) for one in range(4000)))
+    result = run("fit", tmp_path / "n.csv", "-k", 2, "--epsilon", 2, "--bounds", "0,1")
+    assert 0 < result.stdout.index("Warning: age: ") < result.stdout.index("label")
+    plain = json.loads(run("fit", tmp_path / "n.csv", "-k", 2, "--epsilon", 2, "--bounds", "0,1", "--json").stdout)
+    assert "age" in [one["column"] for one in plain["warnings"]]

@@ -10,7 +10,7 @@ import pytest
 
 from cloister import GridSynopsis, KMeans, Number, PointSynopsis, Release
 from cloister.cli._bounds import read_bounds
-from cloister.columns import Table, declare_columns
+from cloister.columns import Table, declare_columns, factor_words
 from cloister.exceptions import ParameterError
 from cloister.release import rank_table
 from cloister.report import write_report
@@ -62,7 +62,13 @@ def test_a_fit_publishes_doses_in_their_own_units(missing, generator, tmp_path):
     steps = np.diff(np.log(edges))
     assert max(steps[np.searchsorted(edges, np.exp(place)) - 1] for place in (1, 5.6)) < np.median(steps)  # where doses lie
     write_report(release, tmp_path / "report.html", allow_seeded=True)
-    assert "1 to 10,000 (log scale)" in (tmp_path / "report.html").read_text(encoding="utf-8")
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "1 to 10,000 (log scale: geometric means)" in page
+    for one in release.profile():
+        told = one["columns"]["dose"]
+        assert told["factor"] == pytest.approx(np.exp(told["error"] / told["value"]))
+        assert factor_words(told["value"], told["factor"]) in page
+    assert "×/÷" in repr(release)  # noqa: RUF001
 
 
 def test_errors_are_a_part_of_the_value():

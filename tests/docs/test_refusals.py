@@ -83,7 +83,7 @@ CASES: list[Callable[[], object]] = [
     lambda: KMeans(2, bounds=COLUMNS).fit(TABLE).release_.predict(pd.DataFrame({"age": [1.0]})),
     lambda: load_synopsis("release.json"),
     searched,
-    lambda: make_pipeline(PrivateScaler(epsilon=0.3), PCA(2), KMeans(5)).fit(ROWS),
+    lambda: make_pipeline(PrivateScaler(epsilon=0.3, bounds=(-9, 9)), PCA(2), KMeans(5)).fit(ROWS),
     lambda: KMeans(5, max_iter=3),
     lambda: KMeans(5, accountant=None),
     lambda: KMeans(5, bounds=COLUMNS, ledger=Ledger(epsilon=2.0)).fit(TABLE),

@@ -152,7 +152,10 @@ def test_a_scaler_and_the_fit_behind_it_are_one(rows: np.ndarray) -> None:
 
 
 def test_a_fit_behind_a_scaler_that_was_seeded_or_paid_counts_itself(rows: np.ndarray) -> None:
-    for scaler in (PrivateScaler(0.5, bounds=(-9, 9), random_state=0), PrivateScaler(0.5, bounds=(-9, 9), ledger=Ledger(GDP(9.0)))):
+    for scaler in (
+        PrivateScaler(0.5, bounds=(-9, 9), random_state=0),
+        PrivateScaler(0.5, bounds=(-9, 9), ledger=Ledger(GDP(9.0))),
+    ):
         PROCESS._uncounted = 1
         assert said(lambda scaler=scaler: make_pipeline(scaler, KMeans(2, n_init=1)).fit(rows)) == ["2nd"]
 

@@ -32,7 +32,8 @@ WINDOWS = (1, 2, 4, 8, 16)  # bins that may stand out together
 REACH = 4.5  # standard deviations from the mean that bounds reach: steadier than the ends that stand out
 BEYOND = 1.0  # of the width between these ends, that bounds reach farther at most
 RESOLVED = 5  # intervals between the ends, from which on a look is fine enough
-CLEAR = 2.0  # standard deviations of noise above which rows outside of what stands out are believed
+CLEAR = 3.0  # standard deviations of noise above which rows outside of what stands out are believed
+MOST_HIDDEN = 0.2  # part of the rows that may seem to lie there, however large the noise
 TAIL = 3  # powers of two beyond the last one that stands out, which are looked at together
 LARGEST_COUNT = 1e18  # no table has more rows
 AROUND = 1  # intervals kept on either side when looking closer
@@ -84,10 +85,9 @@ def find_ranges(
         resolved = set()
         for index, counts in zip(open_columns, np.clip(answer.value, -LARGEST_COUNT, LARGEST_COUNT), strict=True):
             total = float(counts[:-1].sum()) if n_rows is None else n_rows - max(float(counts[-1]), 0.0)
-            whole = found[index].known is not None and found[index].coarse is None
-            inside = _with_moved(found[index], counts[:-1])
-            ends = _where(answer, inside, total=total, whole=whole, total_is_known=n_rows is not None)
-            found[index], fine = _look_closer(found[index], inside, ends)
+            before, inside = found[index], _with_moved(found[index], counts[:-1])
+            ends = _where(before, answer, inside, total=total, total_is_known=n_rows is not None)
+            found[index], fine = _look_closer(before, inside, ends)
             if fine:
                 resolved.add(index)
         open_columns = tuple(index for index in open_columns if index not in resolved)
@@ -115,37 +115,45 @@ def _threshold(answer: Answer, chance: float) -> float:
 class _Ends:
     first: int
     last: int
-    narrow: bool  # whether so few intervals hold all rows that a closer look pays
-    holds_all: bool  # whether no rows are seen outside
+    n_rows: float  # that lie between them
+    narrow: bool = False  # whether so few intervals hold all rows that a closer look pays
+    holds_all: bool = True  # whether no rows are seen outside
 
 
-def _where(answer: Answer, counts: FloatArray, *, total: float, whole: bool, total_is_known: bool) -> _Ends | None:
+def _where(before: Found, answer: Answer, counts: FloatArray, *, total: float, total_is_known: bool) -> _Ends | None:
     """Return the first and the last interval in which the values of a column lie, if any stand out.
 
-    Where few intervals hold nearly all rows, none is added that noise may have made. Later, in doubt, more are added. If
-    `whole` is set none may be left outside, so that all intervals are returned where some are.
+    Where few intervals hold nearly all rows, none is added that noise may have made. Later, in doubt, more are added. Of known
+    bounds none is left outside, so that all intervals are returned where some are.
     """
+    is_first = before.coarse is None
+    whole = before.known is not None and is_first
     spare = 0.0 if whole else 2 * UNSEEN * max(total, 0.0)
 
+    def inside(ends: tuple[int, int]) -> float:
+        return float(counts[ends[0] : ends[1] + 1].sum())
+
     def holds_all(ends: tuple[int, int]) -> bool:
-        inside = ends[1] - ends[0] + 1
-        noise = answer.sigma * math.sqrt(inside + 1 if total_is_known else len(counts) - inside)
-        return bool(total - counts[ends[0] : ends[1] + 1].sum() <= spare + CLEAR * noise)
+        width = ends[1] - ends[0] + 1
+        noise = answer.sigma * math.sqrt(width + 1 if total_is_known else len(counts) - width)
+        return total - inside(ends) <= min(spare + CLEAR * noise, MOST_HIDDEN * total)
 
     sure = _ends(counts, _threshold(answer, FALSE_MAGNITUDE))
     if sure is not None:
         sure = _with_tails(counts, sure, noise=SURE * answer.sigma, total=total)
         if sure[1] - sure[0] + 1 < RESOLVED and holds_all(sure):
-            return _Ends(*sure, narrow=True, holds_all=True)
+            return _Ends(*sure, inside(sure), narrow=True)
     likely = _ends(counts, _threshold(answer, FALSE_INTERVAL)) or sure
-    if likely is None:
+    if likely is None or (sure is None and not is_first):  # a closer look is noisier: what it makes up is no finer
         return None
     ends = likely if sure is None else (min(sure[0], likely[0]), max(sure[1], likely[1]))
     ends = _with_tails(counts, ends, noise=UNSURE * answer.sigma, total=total)
     if holds_all(ends):
-        return _Ends(*ends, narrow=False, holds_all=True)
-    ends = (0, len(counts) - 1) if whole else _with_tails(counts, ends, noise=0.0, total=total)
-    return _Ends(*ends, narrow=False, holds_all=holds_all(ends))
+        return _Ends(*ends, inside(ends))
+    if whole:
+        return _Ends(0, len(counts) - 1, total)
+    ends = _with_tails(counts, ends, noise=0.0, total=total)
+    return _Ends(*ends, inside(ends), holds_all=holds_all(ends))
 
 
 def _ends(counts: FloatArray, threshold: float) -> tuple[int, int] | None:
@@ -215,7 +223,7 @@ def _look_closer(before: Found, counts: FloatArray, ends: _Ends | None) -> tuple
     width = (before.high - before.low) / N_INTERVALS
     edges = before.low + width * np.arange(-1, N_INTERVALS + 2)  # of the intervals, and of what lies below and above
     low, high = float(edges[first]), float(edges[last + 1])
-    mass = project_to_total(inside, max(float(inside.sum()), 1.0))
+    mass = project_to_total(inside, max(ends.n_rows, 1.0))
     middle = edges[first : last + 1] + width / 2
     mean = float(mass @ middle) / float(mass.sum())
     spread = math.sqrt(float(mass @ (middle - mean) ** 2) / float(mass.sum()) + width**2 / 12)

@@ -142,16 +142,16 @@ def _ranges(
     if domain.private:
         purpose = "The order of magnitude of columns whose bounds are private"
         question: Question = ColumnMagnitudes(columns=domain.private)
-        counts = question, MAGNITUDES_PART * share
-        steps.append(planner.step("magnitudes", purpose, n_points=question.shape[1], counts=counts))
+        asked = question, MAGNITUDES_PART * share
+        steps.append(planner.step("magnitudes", purpose, n_points=question.shape[1], counts=asked))
     first = FIRST_LOOK_PART + (0.0 if domain.private else MAGNITUDES_PART)
     rest = (1 - MAGNITUDES_PART - FIRST_LOOK_PART) / (N_LOOKS - 1)
     width = len(looked_at)
     question = ColumnIntervals(columns=looked_at, low=np.zeros(width), high=np.ones(width), n_intervals=N_INTERVALS)
     for index in range(N_LOOKS):
-        counts = question, share * (first if index == 0 else rest)
+        asked = question, share * (first if index == 0 else rest)
         steps.append(
-            planner.step(f"intervals {index + 1}", "Where the values of columns lie", n_points=N_INTERVALS, counts=counts)
+            planner.step(f"intervals {index + 1}", "Where the values of columns lie", n_points=N_INTERVALS, counts=asked)
         )
     return tuple(steps)
 

@@ -34,7 +34,7 @@ from cloister.columns._read import as_box, as_columns, as_domain, declare_column
 from cloister.columns._shapes import Ball, Box
 from cloister.columns._table import Table
 from cloister.columns._values import days_of, iso_date, level_key, to_number
-from cloister.columns._words import MINUS, MORE, Coordinate, largest_levels, percent
+from cloister.columns._words import MINUS, MORE, Coordinate, factor_words, largest_levels, percent
 
 __all__ = [
     "BLOCK_NUMBERS",
@@ -73,6 +73,7 @@ __all__ = [
     "days_of",
     "declare_columns",
     "domain_from_dict",
+    "factor_words",
     "grid_step",
     "iso_date",
     "largest_levels",

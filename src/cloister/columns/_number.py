@@ -2,7 +2,7 @@
 """A column of numbers, on a linear or a logarithmic scale. Anyone may import this module."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -13,9 +13,11 @@ from cloister import validate
 from cloister.columns._base import EXTENTS, FloatArray
 from cloister.columns._column import LARGEST, PLACES, PRIVATE, SPREAD_SCHEMA, Declaration
 from cloister.columns._parts import Interval, Straight
+from cloister.columns._words import factor_words
 from cloister.text import number, rounded
 
 LINEAR, LOG = "linear", "log"
+LARGEST_LOG = 300.0  # of a factor that is a double
 PROVISIONAL = (-1.0, 1.0)  # bounds that stand for those that are still to be found
 REMEDY = 'Pass a finite number, or Number("private") to find the bounds with noise.'
 
@@ -123,10 +125,19 @@ class Number(Declaration):
             return Interval(size=size, low=low, high=high)
         return LogInterval(size=size, low=math.log(low), high=math.log(high), ends=(low, high))
 
+    def _told(self, values: Sequence[float], errors: Sequence[float]) -> dict[str, Any]:
+        found = super()._told(values, errors)
+        return {**found, "factor": math.exp(min(errors[0] / values[0], LARGEST_LOG))} if self.is_log else found
+
+    @classmethod
+    def told_words(cls, told: Mapping[str, Any], most_levels: int = 3, between: str = ", ") -> str:
+        return factor_words(told["value"], told["factor"]) if "factor" in told else super().told_words(told)
+
     @classmethod
     def extent_words(cls, plain: Mapping[str, Any], most_levels: int = 0) -> str:
         show = rounded if plain.get("found") else number
-        return f"{show(plain['low'])} to {show(plain['high'])}{' (log scale)' if plain.get('scale') == LOG else ''}"
+        scale = " (log scale: geometric means)" if plain.get("scale") == LOG else ""
+        return f"{show(plain['low'])} to {show(plain['high'])}{scale}"
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -12,6 +12,8 @@ from cloister.text import plain_text, rounded, share_text, with_error
 
 MORE = "..."
 MINUS = "\u2212"
+BY_A_FACTOR = "\u00d7/\u00f7"
+LARGEST_FACTOR = 1e3  # that says anything
 
 
 @dataclass(frozen=True)
@@ -107,6 +109,21 @@ class Moment(Coordinate):
             return None
         text = self.text(value)
         return date.fromisoformat(text) if self.in_whole_days else datetime.fromisoformat(text).replace(tzinfo=UTC)
+
+
+def factor_words(value: float, factor: float) -> str:
+    """Return a geometric mean and the factor by which it may be wrong, to two digits of what the factor exceeds 1 by.
+
+    Examples
+    --------
+    >>> factor_words(406.4349, 1.00429), factor_words(3001.2, 1.62)
+    ('406.4 ×/÷ 1.0043', '3,001 ×/÷ 1.62')
+    """
+    beyond = factor - 1
+    decimals = min(max(1, 1 - math.floor(math.log10(beyond))), 6) if 0 < beyond < math.inf else 1
+    return (
+        f"{rounded(value)} {BY_A_FACTOR} {factor:.{decimals}f}" if beyond < LARGEST_FACTOR else f"{rounded(value)}, uncertain"
+    )
 
 
 def percent(share: float, error: float) -> tuple[str, str]:

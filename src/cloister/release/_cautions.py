@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 CLEAR = 3.0  # standard errors by which a figure must exceed what is warned of
 HALF_MISSING, FAR_OUTSIDE = 0.5, 0.1  # part of the rows above which a column is warned of
 NEAR_END = 0.02  # of the width of bounds: a mean so near to an end, or rows so near to each other, use little of them
-DOMINANT = 0.9  # part of the squared distances between centres that one column makes
+DOMINANT = 0.9  # part of the squared distances that one column makes
 SHOWN = 3  # on a card
 
 
@@ -109,7 +109,9 @@ def cell_cautions(domain: Table, feature_names: Sequence[str] | None, cells: Cel
         elif outside > FAR_OUTSIDE + CLEAR * error:
             bounds = type(declared).extent_words({**declared.to_dict(), "found": domain.found[index]})
             what = f"{shown}: {share} % ± {spread} % of the values lie outside its bounds, {bounds}, and were moved to the "
-            remedy = "Check the unit, or declare wider bounds." if not domain.found[index] else "Check the unit, or declare bounds."
+            remedy = (
+                "Check the unit, or declare wider bounds." if not domain.found[index] else "Check the unit, or declare bounds."
+            )
             yield Caution(f"{what}nearer one.", remedy, name)
         if missing > HALF_MISSING + CLEAR * error:
             share, spread = percent(missing, error)
@@ -131,9 +133,7 @@ def _unused(release: "Release") -> Iterator[Caution]:
     if release.scaling == "spread":
         return
     weights, domain = _weights(release), release.domain
-    loss, loss_error = (release.details.get(name) for name in ("loss", "loss_error"))
-    # The variance of one column within the clusters is at most that of all of them together.
-    within = loss + CLEAR * loss_error if isinstance(loss, float) and isinstance(loss_error, float) else np.inf
+    within = _most_loss(release)  # of all columns together, so of each at most
     names = domain.names(release.feature_names)
     for name, one, found, cut in zip(names, domain.columns, domain.found, domain.slices(), strict=True):
         if not one.is_measured or found:
@@ -156,20 +156,23 @@ def _unused(release: "Release") -> Iterator[Caution]:
 
 
 def _dominant(release: "Release") -> Iterator[Caution]:
-    """Say which column makes nearly all of the distances between centres."""
-    weights, frame = _weights(release), release.frame
-    if release.n_columns < 2 or np.count_nonzero(weights) < 2:
+    """Say which column makes nearly all of the squared distances of rows from their mean, so that the others hardly count."""
+    weights, frame, within = _weights(release), release.frame, _most_loss(release)
+    if release.n_columns < 2 or not np.isfinite(within):
         return
     points = frame.to_unit(release.cluster_centers)
     errors = frame.errors_to_unit(release.center_errors, release.cluster_centers)
-    between = weights @ (points - weights @ points) ** 2
-    ends = np.cumsum((0, *frame.widths))[:-1]
-    parts = np.add.reduceat(between, ends)
-    noise = np.add.reduceat(weights @ errors**2, ends)
-    clear = np.maximum(parts - noise, 0.0)
-    first = int(np.argmax(clear))
-    if clear[first] > CLEAR**2 * noise.sum() and clear[first] > DOMINANT * parts.sum():
+    moved = np.maximum(np.abs(points - weights @ points) - CLEAR * errors, 0.0)
+    starts = np.cumsum((0, *frame.widths))[:-1]
+    between = frame.distance_unit**2 * np.add.reduceat(weights @ moved**2, starts)
+    share, first = float(between.max()) / max(float(between.sum()) + within, 1e-300), int(np.argmax(between))
+    if share > DOMINANT:
         name = release.domain.names(release.feature_names)[first]
-        share = share_text(float(parts[first] / parts.sum()))
-        what = f"{plain_text(name)} makes {share} of the squared distances between centres."
+        what = f"{plain_text(name)} alone makes at least {share_text(share)} of the squared distances between rows."
         yield Caution(what, 'If other columns should count, pass scaling="spread", or a smaller weight= for this one.', name)
+
+
+def _most_loss(release: "Release") -> float:
+    """Return what the mean squared distance of a row to its centre hardly exceeds; infinite where nobody knows it."""
+    loss, error = (release.details.get(name) for name in ("loss", "loss_error"))
+    return loss + CLEAR * error if isinstance(loss, float) and isinstance(error, float) else np.inf

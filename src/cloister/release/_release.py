@@ -234,8 +234,9 @@ class Release:
         -------
         list of dict
             `label`, `rows` and `rows_error` (a noisy count and its standard error), `stands_out` (whether that is more than
-            noise), `stability` (how often the cluster comes back, or None) and `columns`: of a number `value` and
-            `error`; of a date `value`, such as ``"2024-05-17"``, and `error_days`; of a flag `share` (of yes) and `error`; of a
+            noise), `stability` (how often the cluster comes back, or None) and `columns`: of a number `value` and `error` (on a
+            log scale a geometric mean, and also the `factor` of one standard error); of a date `value`, such as
+            ``"2024-05-17"``, and `error_days`; of a flag `share` (of yes) and `error`; of a
             category `shares`, a pair of share and error for each level. Where missing values are a level of their own,
             `missing` is the pair of their share and its error. Where the fit was asked to describe the clusters, also
             `distributions`: of every column that was described, of a number or a date `mean`, `spread` (the standard

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-from cloister.columns import KINDS, largest_levels, percent
+from cloister.columns import KINDS, factor_words, largest_levels, percent
 from cloister.release import NONE, Release, column_words, columns_of, coordinates_of
 from cloister.report._figures import bar, strip
 from cloister.report._pages import Picture, Table, render_page
@@ -104,11 +104,12 @@ def _cells(release: Release, index: int, told: Sequence[dict[str, Any]]) -> list
     axis = column.axis("", *column.interval)
     values, errors = (one.tolist() for one in column.on_axis(release.cluster_centers[:, cut], release.center_errors[:, cut]))
     cells = []
-    for label, (value, error) in enumerate(zip(values, errors, strict=True)):
+    for label, (value, error, own) in enumerate(zip(values, errors, told, strict=True)):
         others = [one for index, one in enumerate(values) if index != label and math.isfinite(one)]
         others = [] if len(values) > TICKED_CLUSTERS else others
         drawn = strip(value, error, low=axis.low, high=axis.high, others=others) if math.isfinite(value) else Picture("")
-        cells.append(Cell([Line(*axis.words(value, error), drawn)], more[label]))
+        shown = (factor_words(value, own["factor"]), "") if "factor" in own else axis.words(value, error)
+        cells.append(Cell([Line(*shown, drawn)], more[label]))
     return cells
 
 
