@@ -54,12 +54,12 @@ def fitted(run: Run, patients: Path, *more: object) -> dict[str, object]:
 
 
 def test_inline_words_and_a_schema_fit_alike(run: Run, patients: Path, tmp_path: Path) -> None:
-    inline = fitted(run, patients, *options(*BOUNDS))
+    inline = fitted(run, patients, *options(*BOUNDS), "--scaling", "bounds")
     (tmp_path / "schema.json").write_text(
         '{"age": [0, 120], "glucose": {"low": 40, "high": 400}, "sex": {"levels": ["f", "m"]}, "smoker": "flag",'
         ' "admitted": ["2020-01-01", "2026-12-31"]}'
     )
-    assert fitted(run, patients, *options(tmp_path / "schema.json")) == inline
+    assert fitted(run, patients, *options(tmp_path / "schema.json"), "--scaling", "bounds") == inline
     release = load_release(tmp_path / "release.json")
     assert release.feature_names == ("age", "glucose", "sex", "smoker", "admitted")
     assert isinstance(release.domain, Table)
@@ -73,7 +73,7 @@ def test_inline_words_and_a_schema_fit_alike(run: Run, patients: Path, tmp_path:
     ("bounds", "more", "columns"),
     [
         (("age=0:120,glucose=40:400",), (), None),
-        (("0,400", "sex=f|m"), ("--columns", "glucose,sex"), (Number(0, 400), Category(["f", "m"]))),
+        (("0,400", "sex=f|m"), ("--columns", "glucose,sex", "--scaling", "bounds"), (Number(0, 400), Category(["f", "m"]))),
         (("age=0:120", "glucose=private"), (), ("", "noise")),
         (("private",), ("--columns", "age,glucose", "--scaling", "spread"), ("noise", "noise")),
     ],

@@ -208,7 +208,7 @@ def test_the_number_of_bins_follows_from_rows_clusters_and_noise(n_rows, n_bins,
 
 
 def test_where_nobody_knows_the_number_of_rows_bins_are_the_usual_ones(table):
-    model = fit(table, METHODS["FastLloyd"].estimator)
+    model = fit(table, METHODS["FastLloyd"].estimator, scaling="bounds")
     assert USUAL_BINS <= len(model.release_.profiles["age"].edges) - 1 <= USUAL_BINS + MORE_BINS
 
 

@@ -195,7 +195,7 @@ guarantee_options = together(  # how rows are protected and measured, besides th
         words=["auto", "none", "bounds", "spread"],
         default="auto",
         help="Measure distances in input units (none), relative to the bounds, or to a spread of each column found with noise. "
-        "auto: bounds, unless all columns are numbers of one width.",
+        "auto: none for numbers of one width, spread where categories or flags stand beside numbers, else bounds.",
     ),
 )
 output_options = together(  # what is written and printed, besides the output itself
