@@ -130,7 +130,8 @@ def _explain(logs: FloatArray, middles: FloatArray, widths: FloatArray) -> tuple
     expected[0], expected[-1] = logs[1] - first * (middles[1] - middles[0]), logs[-2] + last * (middles[-1] - middles[-2])
     unexplained = np.minimum(np.abs(np.expm1(np.minimum(expected - logs, STEEPEST))), 1.0)
     tilts = np.clip((before + after) / 2 * widths, -STEEPEST, STEEPEST)
-    tilts[[0, -1]] *= 1 - unexplained[[0, -1]]  # with a neighbour on one side alone
+    for end, beside in ((0, 1), (-1, -2)):  # a peak at the bounds has a neighbour on one side alone
+        tilts[end] *= 1 - unexplained[end] if logs[end] > logs[beside] else 1.0
     return tilts, unexplained
 
 
