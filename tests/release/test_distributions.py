@@ -6,11 +6,15 @@ import json
 import math
 
 import numpy as np
+import pandas as pd
 import pytest
 
-from cloister import KMeans
+from cloister import KMeans, Number, Release
+from cloister.algorithms import look_edges, place_edges
 from cloister.exceptions import ParameterError
 from cloister.release import ColumnProfile, Profiles
+from cloister.release._within import Within
+from cloister.report._profiles import profile_section
 
 EDGES = np.linspace(0, 100, 21)
 WIDTH = 5.0
@@ -73,6 +77,73 @@ def test_quantiles_cover_what_noise_and_bins_do(kind, generator):
     ends = profile.quantiles([0.0, 1.0])
     assert (ends.value[:, 0] <= found.value[:, 0]).all()
     assert (ends.value[:, 1] >= found.value[:, 2]).all()
+
+
+@pytest.mark.parametrize("place", [0.0, 0.2, 0.5, 0.999])
+def test_a_value_that_all_rows_share_may_lie_anywhere_in_its_bin(place):
+    """Without noise the counts are the same wherever in the bin it lies: all answers must be within the errors."""
+    value = 40 + place * WIDTH
+    profile = number(histogram(np.full(5000, value)), sigma=1e-3)
+    mean, spread, quantiles = profile.mean(), profile.spread(), profile.quantiles()
+    assert abs(mean.value[0] - value) <= 1.96 * mean.error[0]
+    assert spread.value[0] <= 2 * spread.error[0]
+    assert (np.abs(quantiles.value - value) <= 1.96 * quantiles.error).all()
+
+
+def test_a_density_that_falls_from_bin_to_bin_falls_within_bins_too(generator):
+    """The middles of the bins lie above the means of what is in them: the error of a mean was all bias."""
+    values = generator.exponential(6, 200_000)
+    profile = number(histogram(values), sigma=1.0)
+    middles = (EDGES[:-1] + EDGES[1:]) / 2
+    naive = middles @ histogram(values)[:-1] / len(values)
+    found = profile.mean()
+    assert abs(found.value[0] - values.mean()) <= 1.96 * found.error[0]
+    assert abs(found.value[0] - values.mean()) < 0.3 * abs(naive - values.mean())
+    assert profile.quantiles().value[0] == pytest.approx(np.quantile(values, [0.25, 0.5, 0.75]), abs=0.15 * WIDTH)
+
+
+def test_rows_that_noise_hides_in_a_tail_are_part_of_the_error(generator):
+    """Of a skewed column the far bins hold rows, each fewer than the noise."""
+    values = generator.exponential(12, 4000).clip(0, 99.99)
+    profile = number(histogram(values) + generator.normal(0, 25, (200, 21)), sigma=25.0)
+    for found, true in ((profile.mean(), values.mean()), (profile.spread(), values.std())):
+        assert np.mean(np.abs(found.value - true) <= 1.96 * found.error) >= 0.88
+
+
+KINDS_OF_COLUMNS = {
+    "normal in wide bounds": (lambda draw, size, part: draw.normal(4 + 2 * part, 0.6, size), -500, 500),
+    "lognormal": (lambda draw, size, part: draw.lognormal(9 + part, 0.9, size), 0, 1e6),
+    "zero-inflated": (lambda draw, size, part: draw.gamma(2, 12, size) * (draw.random(size) > 0.7 - 0.3 * part), 0, 200),
+    "whole numbers": (lambda draw, size, part: draw.poisson(2 + 3 * part, size), 0, 50),
+    "exponential": (lambda draw, size, part: draw.exponential(5 + 8 * part, size), 0, 100),
+    "beta": (lambda draw, size, part: 100 * draw.beta(0.5 + 0.3 * part, 0.5, size), 0, 100),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("sigma", [15.0, 40.0])
+@pytest.mark.parametrize("kind", KINDS_OF_COLUMNS)
+def test_errors_cover_the_truth_of_columns_of_many_kinds(kind, sigma, generator):
+    """Means, standard deviations and quantiles of five clusters of 4,000 rows; about 0.95 of the truths, never below 0.80."""
+    draw, low, high = KINDS_OF_COLUMNS[kind]
+    hits = {"mean": [], "spread": [], "quantiles": []}
+    for _ in range(25):
+        values = [np.clip(draw(generator, 4000, part), low, high) for part in np.linspace(0, 1, 5)]
+        coarse, fine = look_edges(low, high)
+        looks = [np.histogram(values, one)[0] + generator.normal(0, 2 * sigma, len(one) - 1) for one in (coarse, fine)]
+        edges = place_edges(*looks, fine, 2 * sigma, int(np.clip(4000 / 6 / sigma, 5, 48)))
+        counts = np.array([[*np.histogram(one, edges)[0], 0.0] for one in values])
+        profile = number(counts + generator.normal(0, sigma, counts.shape), sigma=sigma, edges=edges)
+        truths = {
+            "mean": [one.mean() for one in values],
+            "spread": [one.std() for one in values],
+            "quantiles": [np.quantile(one, [0.25, 0.5, 0.75], method="inverted_cdf") for one in values],
+        }
+        for name, true in truths.items():
+            found = getattr(profile, name)()
+            hits[name].append(np.abs(found.value - true) <= 1.96 * found.error)
+    for name, found in hits.items():
+        assert np.mean(found) >= 0.80, name
 
 
 def test_noise_far_away_does_not_widen_a_narrow_cluster(generator):
@@ -163,6 +234,38 @@ def test_the_profile_of_a_release_tells_distributions(release):
     assert {"spread", "spread_error", "quartiles", "difference", "difference_error", "missing", "mean_error"} < set(first)
     json.dumps(release.profile(), allow_nan=False)
     assert "distributions" not in dataclasses.replace(release, profiles=None).profile()[0]
+
+
+def test_a_page_has_one_mean_of_a_column_that_clusters_were_found_by(release):
+    assert np.ptp(release.profiles["x0"].centers.value - release.profiles["x0"]._estimate(Within.mean).value) > 0  # they differ
+    read = Release.from_dict(json.loads(release.to_json()))
+    assert read.to_json() == release.to_json()
+    for one in (release, read):
+        frame, section = one.to_frame(), profile_section(one)
+        for index, name in enumerate(one.profiles.names):
+            profile = one.profiles[name]
+            assert profile.mean().value.tolist() == frame[name].tolist() == one.cluster_centers[:, index].tolist()
+            assert (profile.mean().error <= one.center_errors[:, index]).all()
+            for label, cluster in enumerate(one.profile()):
+                assert cluster["distributions"][name]["mean"] == cluster["columns"][name]["value"]
+                line = section["table"].columns[index].cells[label + 1].lines[0]
+                assert float(line.value) == pytest.approx(one.cluster_centers[label, index], abs=0.05)
+            weights = profile.noisy_counts[:, :-1].sum(axis=1)
+            assert profile.whole().mean().value[0] == pytest.approx(np.average(profile.mean().value, weights=weights))
+
+
+def test_a_mean_on_a_logarithmic_scale_is_not_taken_for_the_centre(generator):
+    rows = pd.DataFrame({"dose": generator.lognormal(2.0, 0.8, 4000)})
+    release = (
+        KMeans(1, epsilon=8.0, bounds={"dose": Number(0.1, 1e4, scale="log")}, describe=0.3, random_state=0).fit(rows).release_
+    )
+    profile = release.profiles["dose"]
+    assert profile.log
+    assert profile.centers is None
+    assert release.cluster_centers[0, 0] == pytest.approx(np.exp(2.0), rel=0.1)  # the geometric mean
+    assert profile.mean().value[0] == pytest.approx(rows["dose"].mean(), rel=0.1)
+    assert "arithmetic means" in profile_section(release)["table"].columns[0].extent
+    assert Release.from_dict(json.loads(release.to_json())).profiles["dose"].log
 
 
 def test_a_frame_carries_spreads_and_columns_that_are_only_described(release):

@@ -34,8 +34,8 @@ def place_edges(coarse: FloatArray, fine: FloatArray, edges: FloatArray, sigma: 
     """Return edges of so many bins where rows seem to lie, and of a few wide ones beside these.
 
     Not knowing where in its bins rows lie adds squares of share times width to the variance of a mean. So the part with the
-    largest product is halved again and again, then neighbours are joined where that adds least. Halves of one width are taken to
-    hold as many rows, unless the noisy counts differ by more than noise.
+    largest product is halved again and again, then neighbours are joined where that adds least. Halves of one width are taken
+    to hold as many rows, unless the noisy counts differ by more than noise.
 
     Parameters
     ----------
@@ -69,7 +69,8 @@ def place_edges(coarse: FloatArray, fine: FloatArray, edges: FloatArray, sigma: 
         middle = (low + high) / 2
         if stop - start == 1:
             return part(start, stop, low, middle, inside / 2), part(start, stop, middle, high, inside / 2)
-        cut = min(max(int(np.searchsorted(edges, middle)), start + 1), stop - 1)
+        cut = int(np.searchsorted(edges, middle))
+        cut = min(max(cut - int(middle - edges[cut - 1] < edges[cut] - middle), start + 1), stop - 1)  # the nearest edge
         at = float(edges[cut])
         (left, left_noise), (right, right_noise) = count(start, cut), count(cut, stop)
         share = (at - low) / (high - low)

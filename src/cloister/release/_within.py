@@ -14,6 +14,7 @@ ALIKE = 0.2  # part of a bin's width by which values may lie off in all bins ali
 LEAST = 0.15  # of a bin's width, that a quantile may be off at least
 REACH = 2.0  # standard errors to each side of a share at which a quantile is looked up, to tell its own error
 FEWEST = 2  # bins back from the last one, over which the fall of the density is taken
+HEAVY = 1.5  # scales of the fall by which their mean may be off: most tails are heavier than they look
 FAR = 8.0  # scales of the fall, within which the rows beyond the last bin would lie
 EVEN = math.sqrt(12)  # widths of a bin for each standard deviation of values spread evenly over it
 
@@ -58,9 +59,9 @@ class Within:
             rows=np.append(rows, hidden),
             noise=np.append(np.where(kept, cluster.sigma, 0.0), errors),
             means=np.append(middles + widths * offsets, means),
-            mean_errors=np.append(widths * unexplained / EVEN, scales),
+            mean_errors=np.append(widths * unexplained / EVEN, HEAVY * scales),
             variances=np.append(variances, scales**2),
-            variance_errors=np.append(widths**2 * np.hypot(unexplained, ALIKE) / 12, scales**2),
+            variance_errors=np.append(widths**2 * np.hypot(unexplained, ALIKE) / 12, (HEAVY * scales) ** 2),
         )
 
     @property
@@ -130,7 +131,8 @@ def _explain(logs: FloatArray, middles: FloatArray, widths: FloatArray) -> tuple
     expected[0], expected[-1] = logs[1] - first * (middles[1] - middles[0]), logs[-2] + last * (middles[-1] - middles[-2])
     unexplained = np.minimum(np.abs(np.expm1(np.minimum(expected - logs, STEEPEST))), 1.0)
     tilts = np.clip((before + after) / 2 * widths, -STEEPEST, STEEPEST)
-    tilts[[0, -1]] *= 1 - unexplained[[0, -1]]  # with a neighbour on one side alone
+    for end, beside in ((0, 1), (-1, -2)):  # a peak at the bounds has a neighbour on one side alone
+        tilts[end] *= 1 - unexplained[end] if logs[end] > logs[beside] else 1.0
     return tilts, unexplained
 
 
