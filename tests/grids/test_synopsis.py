@@ -303,7 +303,7 @@ def test_errors_cover_where_in_their_cell_rows_lie():
         release = model.fit(table).synopsis_.cut(2)
         near = np.argsort(release.cluster_centers[:, 0])
         scores.append((release.cluster_centers[near] - table[[0, -1]]) / release.center_errors[near])
-    assert np.mean(np.abs(scores) < 1.96) > 0.85, draw.__name__
+    assert np.mean(np.abs(scores) < 1.96) > 0.85
 
 
 # -- refusals ------------------------------------------------------------------------------------------------------------

@@ -4,7 +4,6 @@
 import os
 from typing import Any
 
-
 from cloister import validate
 from cloister.files import write_whole
 from cloister.privacy import refuse_seeded

@@ -10,8 +10,9 @@ from cloister.synopsis._card import noise_words, point_table, size_words
 from cloister.synopsis._cut import Cut
 from cloister.synopsis._density import DensityClusters
 from cloister.synopsis._files import file_kind
-from cloister.synopsis._grid import REPRESENTATIVES, Grid, RangeCount, few_cells_words, warn_of_few_cells
+from cloister.synopsis._grid import REPRESENTATIVES, Grid, few_cells_words, warn_of_few_cells
 from cloister.synopsis._points import LossEstimate, Places, Points
+from cloister.synopsis._range import RangeCount
 from cloister.synopsis._synopsis import Synopsis, load_synopsis, read_synopsis
 
 __all__ = [

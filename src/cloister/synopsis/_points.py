@@ -18,7 +18,8 @@ from cloister.algorithms import RESTARTS, CellNoise, KChoice, NoisyPoints, compa
 from cloister.columns import FloatArray, Frame
 from cloister.privacy import Entropy
 from cloister.synopsis._cut import Cut, cut, put_together
-from cloister.synopsis._grid import Grid, RangeCount, refuse_slope
+from cloister.synopsis._grid import Grid, refuse_slope
+from cloister.synopsis._range import RangeCount
 
 LARGEST_N_CLUSTERS = 1 << 20
 LOSS_DRAWS = 30
@@ -305,7 +306,9 @@ class Points:
     def count(self, box: Any) -> RangeCount:
         """Return the noisy number of rows in a box given as (low, high) or Box, in the units of the input.
 
-        Cells that the box cuts through count with the part of them inside it. Points that are no cells are refused.
+        A row on the upper border of the box is outside, but for the upper bound of a column, as in the cells of the grid. Cells
+        that the box cuts through count with a part, as the cells beside them tell; its error is ``edge_error``. The outermost
+        cells hold rows outside the bounds, too. Points that are no cells are refused.
         """
         return self._index("count").count(box, self.noisy_counts, self.noise)
 
