@@ -103,7 +103,7 @@ def test_one_cell_decides_no_error(name):
         KMeans(2, epsilon=5.0, bounds={"b": (0, 9)}, privacy_unit="a", random_state=0).fit(data)
     assert model.predict(data).shape == model.release_.predict(data).shape == model.labels_.shape == (n_rows,)
     assert model.transform(data).shape == (n_rows, 2)
-    assert PrivateScaler(epsilon=5.0, random_state=0).fit(data).transform(data).shape == (n_rows, 2)
+    assert PrivateScaler(epsilon=5.0, bounds=[(0, 1), (0, 9)], random_state=0).fit(data).transform(data).shape == (n_rows, 2)
     KMeans(2, epsilon=5.0, bounds=(0, 1), random_state=0).fit(np.ones((n_rows, 2)), privacy_unit=WORDS)
 
 

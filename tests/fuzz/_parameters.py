@@ -16,7 +16,7 @@ from tests.fuzz._values import build, values
 
 import cloister
 from cloister import GDP, ZCDP, ApproxDP, Ball, Box, GridSynopsis, Ledger, PointSynopsis, PureDP, Synopsis, grids
-from cloister.exceptions import BudgetExceeded
+from cloister.exceptions import BoundsError, BudgetExceeded
 from cloister.methods import METHODS, Method
 
 ROWS = np.random.default_rng(0).uniform(size=(12, 2))
@@ -74,7 +74,10 @@ def cases() -> st.SearchStrategy[Any]:
 
 
 def law(case: dict[str, Any]) -> str:
-    """Return how the call ended; it ends with an error before anything is spent, or with a valid result."""
+    """Return how the call ended: with an error before anything is spent, or with a valid result.
+
+    Only where noisy answers hide the bounds of a column, the search for them has been paid for.
+    """
     owner, given = _owners()[case["owner"]], case["given"]
     made = attempt(lambda: {name: build(value) for name, value in given.items()})
     if made.error is not None:  # a guarantee or a domain that cannot be made
@@ -85,7 +88,7 @@ def law(case: dict[str, Any]) -> str:
     if found.error is None:
         assert owner.holds(found.value), "the result is not valid"
         return f"{case['owner']}: valid"
-    assert ledger.spent.empty, f"refused after something was spent: {found.error}"
+    assert ledger.spent.empty or isinstance(found.error, BoundsError), f"refused after something was spent: {found.error}"
     assert len(ledger.lines) == 1, f"refused after something was reserved: {found.error}"
     if len(made.value) == 1 and not isinstance(found.error, BudgetExceeded):
         assert _is_named(next(iter(made.value)), found, owner), f"the parameter is not named: {found.error}"

@@ -54,6 +54,8 @@ def unasked(model: Any, paid: Paid) -> float:
     asked = [event.step for _, event in paid]
     left = []
     for step in model.plan_.preliminary:
+        if step.name.startswith("weight"):  # what a small fit does not ask is left to its later rounds
+            continue
         shares = [query.share for query in step.queries]
         left += shares[asked.count(step.name) :]  # a step's questions are left out from its last one on
     return math.fsum(left)

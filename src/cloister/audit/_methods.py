@@ -95,6 +95,8 @@ def make_fit(
         given = {**DECLARED[name], **given}
     elif method is not None:
         given = {**method.short, **METHODS[name].options, **(method.wide if n_features > 2 else {}), **given, "bounds": domain}
+    else:
+        given |= {"bounds": domain, "scaling": "spread"}
     public = None
     if beside:
         assert domain is not None

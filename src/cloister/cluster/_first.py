@@ -122,7 +122,7 @@ def plan_first(
     steps = [SIZE_SHARE if counts else 0.0, *(one.share for one in ranges), 0.0 if step is None else step.share]
     share = sum(steps) + (0.0 if size is None else size.share)
     trials = None
-    if weighs and n_rows is not None:
+    if weighs and ranges and n_rows is not None:  # spreads are found, or levels count as declared
         trials = plan_trials(planner, domain, n_rows=n_rows, n_clusters=request.n_clusters, rest=max(left_over - share, 0.0))
     share += 0.0 if trials is None else sum(one.share for one in trials.steps)
     return FirstSteps(sizes=size, count=count, ranges=ranges, cells=step, trials=trials, share=share)
