@@ -45,6 +45,31 @@ def first_points(refined: Refined, *, n_rows: float, loss: float) -> NoisyPoints
     return replace(found, variances=np.full((n_points, n_features), scatter))
 
 
+def as_last_counted(points: NoisyPoints, centers: FloatArray, counts: FloatArray) -> NoisyPoints:
+    """Return the points with counts that add up, in each cluster, to its last count, which has far less noise than theirs.
+
+    The centre of a cluster that has no points is added to them.
+    """
+    counts = np.maximum(counts, 0.0)
+    known = counts * (max(points.n_rows, 1.0) / max(float(counts.sum()), 1e-300))  # of the rows that were asked first
+    owner, weights = nearest_of(points.points, centers), points.weights
+    seen = np.bincount(owner, weights=weights, minlength=len(known))
+    lost = np.flatnonzero((seen <= 0) & (known > 0))
+    parts = {name: np.full(len(lost), float(np.median(getattr(points, name)))) for name in ("errors", "count_errors")}
+    return replace(
+        points,
+        points=np.vstack([points.points, centers[lost]]),
+        counts=np.concatenate(
+            [
+                np.where(weights > 0, weights * (known / np.maximum(seen, 1e-300))[owner], np.minimum(points.counts, 0.0)),
+                known[lost],
+            ]
+        ),
+        variances=np.vstack([points.variances, np.tile(points.variances.mean(axis=0), (len(lost), 1))]),
+        **{name: np.concatenate([getattr(points, name), added]) for name, added in parts.items()},
+    )
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ErrorInputs:
     """Inputs of the total error estimate: public numbers alone."""
@@ -61,8 +86,10 @@ class ErrorInputs:
         """Return the release of an outcome, which states the errors of the noise, with total errors; the same every time."""
         generator = Entropy(self.seed).public_generator()
         beyond = judge_solution(self.points, self.centers, last=self.last, generator=generator)
-        beyond = replace(beyond, count_errors=beyond.count_errors / self.row_share)
         noise, counts, count_noise = outcome.center_errors, outcome.counts, outcome.count_errors
+        counted = as_last_counted(self.points, self.centers, counts[: len(self.centers)])
+        stability = judge_solution(counted, self.centers, last=None, generator=generator).stability
+        beyond = replace(beyond, count_errors=beyond.count_errors / self.row_share, stability=stability)
         total = add_beyond(noise, counts, count_noise, beyond, n_rows=self.n_rows, hidden=self.hidden, frame=frame)
         error = math.hypot(release.details["loss_error"], total.loss * frame.distance_unit**2)
         return replace(
