@@ -7,7 +7,7 @@ Imports columns, privacy, data and nearest, and algorithms and plotting where ce
 from cloister.release._card import cluster_table
 from cloister.release._cells import CellSummary
 from cloister.release._distributions import ColumnProfile, Estimate, Profiles
-from cloister.release._geometry import plane_of_centers, rank_columns, rank_table
+from cloister.release._geometry import distance_words, plane_of_centers, rank_columns, rank_table
 from cloister.release._open import open_for
 from cloister.release._profile import columns_of
 from cloister.release._release import VERSION, Release, library_versions, load_release, read_release, read_shared, rebuild
@@ -26,6 +26,7 @@ __all__ = [
     "column_words",
     "columns_of",
     "coordinates_of",
+    "distance_words",
     "error_words",
     "hidden_words",
     "library_versions",

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from cloister.card import HTML_COLUMNS, HTML_ROWS, Card
-from cloister.release._geometry import rank_table
+from cloister.release._geometry import distance_words, rank_table
 from cloister.release._profile import columns_of, described_columns
 from cloister.release._words import column_words, error_words, hidden_words, rows_words
 from cloister.text import count_of, number, share_text
@@ -42,7 +42,7 @@ def release_card(release: "Release", most_columns: int = HTML_COLUMNS) -> Card:
     heads, rows = cluster_table(release, picked, n_clusters=min(release.n_clusters, HTML_ROWS), most_levels=2)
     size = f"{count_of(release.n_clusters, 'cluster')} in {count_of(release.n_columns, 'column')}"
     hidden = hidden_words(int(release.stands_out.sum()), release.n_clusters)
-    sentences = [*filter(None, [hidden]), error_words(total=release.errors_are_total)]
+    sentences = [*filter(None, [hidden, distance_words(release)]), error_words(total=release.errors_are_total)]
     return Card(
         title=f"Release of {release.method}: {size}",
         heads=heads,
