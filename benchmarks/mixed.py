@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Categories beside numbers, by default settings: ``python -m benchmarks.mixed [--seeds FIRST LAST] [kinds]``.
 
-Groups are planted in numbers, in categories and flags, or in both; bounds are right or four times too wide. Tables have 5,000 to
-20,000 rows, 3 to 6 groups of equal or unequal sizes, 1 to 6 numbers, 1 to 6 categories of few or many levels, up to 3 flags, and
-in half of them columns that tell nothing. The figure is the adjusted Rand index of ``KMeans(k, epsilon=1.0)`` over the best of
-twelve weightings of k-means without privacy (numbers by bounds or standard deviations; levels at 0.1, 0.25, 0.5, 0.7, 1, 2).
-Tables on which the best of twelve is below 0.5 are left out.
+Groups are planted in numbers, in categories and flags, or in both; bounds are right or four times too wide. Tables have 5,000
+to 20,000 rows, 3 to 6 groups of equal or unequal sizes, 1 to 6 numbers, 1 to 6 categories of few or many levels, up to 3
+flags, and in half of them columns that tell nothing. The figure is the adjusted Rand index of ``KMeans(k, epsilon=1.0)`` over
+the best of twelve weightings of k-means without privacy (numbers by bounds or standard deviations; levels at 0.1, 0.25, 0.5,
+0.7, 1, 2). Tables on which the best of twelve is below 0.5 are left out.
 
 normal     normal numbers, levels with shares that differ a little: the kind that the rule was developed on, at seeds below 100
 t          numbers with heavy tails (t with 4 degrees of freedom)

@@ -151,7 +151,7 @@ def product(report: Report, seeds: range) -> None:
             table, _, _ = four_groups(seed, size)
             rows, box = as_numbers(table)
             limits.append(Reference(4, n_init=10, random_state=0).fit(rows).inertia_ / len(rows))
-            model = KMeans(4, epsilon=0.25, bounds=MIXED, random_state=seed).fit(table)
+            model = KMeans(4, epsilon=0.25, bounds=MIXED, scaling="bounds", random_state=seed).fit(table)
             ours.append(loss(rows, _scaled(model.cluster_centers_)))
             plain = KMeans(4, epsilon=0.25, bounds=box, scaling="none", random_state=seed).fit(rows)
             boxed.append(loss(rows, plain.cluster_centers_))

@@ -17,6 +17,7 @@ from benchmarks import (
     families,
     fit_speed,
     grid_data,
+    mixed,
     privacy_unit,
     tables,
     unseen,
@@ -145,15 +146,28 @@ def test_mixed_tables_are_what_they_say():
     table, truth = tables.two_groups(0)
     assert 0.13 < table["glucose"].isna().mean() < 0.17
     assert truth.shape == (2, 2)
-    mixed, group, shares = tables.four_groups(1, 2000)
-    assert set(mixed["ward"]) == set(tables.LEVELS["ward"])
+    patients, group, shares = tables.four_groups(1, 2000)
+    assert set(patients["ward"]) == set(tables.LEVELS["ward"])
     for index in range(4):
-        seen = [(mixed.loc[group == index, "ward"] == level).mean() for level in tables.LEVELS["ward"]]
+        seen = [(patients.loc[group == index, "ward"] == level).mean() for level in tables.LEVELS["ward"]]
         assert np.allclose(seen, shares[index, :3], atol=0.03)
-    rows, box = tables.as_numbers(mixed)
+    rows, box = tables.as_numbers(patients)
     assert rows.shape[1] == len(box.low) == 12
     inside = (rows >= box.low - 1e-9) & (rows <= box.high + 1e-9)
     assert inside.mean() > 0.999  # a few numbers lie beyond their bounds
+
+
+@pytest.mark.parametrize("tells", mixed.TELLS)
+@pytest.mark.parametrize("kind", mixed.KINDS)
+def test_groups_of_mixed_tables_are_told_by_what_they_say(kind, tells):
+    one, again = (mixed.make(kind, tells, 1) for _ in range(2))
+    assert one.rows.equals(again.rows)
+    assert list(one.rows) == list(one.columns)
+    assert set(one.group) == set(range(one.n_groups))
+    means = one.rows.astype(float).groupby(one.group).mean().std(axis=0) / one.rows.astype(float).std(axis=0)
+    levels = np.array([column.has_levels for column in one.columns.values()])
+    assert (means[~levels].max() > 0.5) == (tells != "levels")
+    assert (means[levels].max() < 0.1) == (tells == "numbers")
 
 
 def test_columns_of_unlike_units_are_the_same_rows():

@@ -116,3 +116,15 @@ def test_weights_stay_within_what_can_be_declared():
     for factor in (0.1, 10.0):
         assert table.weigh_levels(factor).columns[0].weight == 1.0
         assert all(1e-6 <= one.weight <= 1e6 for one in table.weigh_levels(factor).columns)
+
+
+def test_a_release_says_which_columns_make_the_distances_between_its_centres(generator):
+    table, _ = patients(generator, "levels")
+    release = KMeans(3, epsilon=4.0, bounds=COLUMNS, random_state=0).fit(table).release_
+    shares = release.distance_shares
+    assert list(shares) == list(COLUMNS)
+    assert sum(shares.values()) == pytest.approx(1)
+    assert shares["ward"] + shares["a"] + shares["b"] > 0.9
+    assert "Part of the squared distances between centres that each column makes: ward" in str(release)
+    same = KMeans(3, epsilon=4.0, bounds=(-8, 8), random_state=0).fit(table[["x", "y", "z"]]).release_
+    assert "distances between centres" not in str(same), "of plain numbers, which are all alike"

@@ -73,8 +73,10 @@ class KMeans(PrivateClusterer):
     -----
     **Privacy.** Rows are asked for: sums of clipped rows (l2 sensitivity r, 2 r when a row is replaced), histograms of
     distances and votes (1, sqrt(2)), second moments of clipped offsets (r^2, sqrt(2) r^2), and in each round a count and a sum
-    of offsets clipped at r per centre (1 and r; sqrt(2) and 2 r). Large tables are asked on a sample by secret coins, which
-    changes none of this. The shares are fixed by public numbers before the first question; what a step leaves over goes to
+    of offsets clipped at r per centre (1 and r; sqrt(2) and 2 r). Where categories or flags stand beside numbers, small fits
+    that choose how much they weigh ask the same before, and for sums of squared offsets clipped at r (l1 and l2 sensitivity
+    r^2; 2 r^2 and sqrt(2) r^2 for replacing a row). Large tables are asked on a sample by secret coins, which changes none of
+    this. The shares are fixed by public numbers before the first question; what a step leaves over goes to
     the rounds. Gaussian noise composes exactly (GDP), Laplace noise by adding up epsilons. Everything else is arithmetic on
     noisy answers. The bounds and, if given, n_rows are taken as public. Not covered: labels, and the score of rows you pass.
     """

@@ -8,7 +8,7 @@ from cloister.release._card import cluster_table
 from cloister.release._cautions import Caution, card_words, cell_cautions, size_cautions
 from cloister.release._cells import CellSummary
 from cloister.release._distributions import ColumnProfile, Estimate, Profiles
-from cloister.release._geometry import plane_of_centers, rank_columns, rank_table
+from cloister.release._geometry import distance_words, plane_of_centers, rank_columns, rank_table
 from cloister.release._open import open_for
 from cloister.release._profile import columns_of
 from cloister.release._release import VERSION, Release, library_versions, load_release, read_release, read_shared, rebuild
@@ -30,6 +30,7 @@ __all__ = [
     "column_words",
     "columns_of",
     "coordinates_of",
+    "distance_words",
     "error_words",
     "library_versions",
     "load_release",

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from cloister.card import HTML_COLUMNS, HTML_ROWS, Card
 from cloister.release._cautions import card_words
-from cloister.release._geometry import rank_table
+from cloister.release._geometry import distance_words, rank_table
 from cloister.release._profile import columns_of, described_columns
 from cloister.release._words import column_words, error_words, rows_words
 from cloister.text import count_of, number, share_text
@@ -42,7 +42,8 @@ def release_card(release: "Release", most_columns: int = HTML_COLUMNS) -> Card:
     picked = sorted(rank_table(release)[:most_columns])
     heads, rows = cluster_table(release, picked, n_clusters=min(release.n_clusters, HTML_ROWS), most_levels=2)
     size = f"{count_of(release.n_clusters, 'cluster')} in {count_of(release.n_columns, 'column')}"
-    sentences = [*card_words(release.warnings), error_words(total=release.errors_are_total)]
+    shares = distance_words(release)
+    sentences = [*card_words(release.warnings), *filter(None, [shares]), error_words(total=release.errors_are_total)]
     return Card(
         title=f"Release of {release.method}: {size}",
         heads=heads,

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cloister.columns import FloatArray
+from cloister.columns import MORE, FloatArray
+from cloister.release._profile import described_columns
+from cloister.text import plain_text, share_text
 
 if TYPE_CHECKING:
     from cloister.algorithms import Plane
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
 SMALLEST_ERROR = 1e-6  # of the domain: what is more exact than this counts as exact
 NAMED_COLUMNS = 3  # of an axis, with at least this part of the largest weight:
 LEAST_LOADING = 0.2
+MOST_SHARES = 5  # columns whose part of the distances is said
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,3 +63,31 @@ def rank_table(release: "Release") -> list[int]:
     ranking = rank_columns(release)
     owner = {place: index for index, cut in enumerate(release.domain.slices()) for place in range(cut.start, cut.stop)}
     return list(dict.fromkeys(owner[place] for place in ranking))
+
+
+def distance_shares(release: "Release") -> FloatArray:
+    """Return which part of the squared distances between centres each column of the table makes; zeros where there are none.
+
+    Clusters count by their noisy numbers of rows, and what the noise of the centres adds is taken away.
+    """
+    frame, counts = release.frame, np.maximum(release.cluster_counts, 0.0)
+    parts = counts / max(float(counts.sum()), 1e-300)
+    points = frame.to_unit(release.cluster_centers)
+    noise = release.center_errors if release.center_noise is None else release.center_noise
+    errors = frame.errors_to_unit(noise, release.cluster_centers)
+    squares = parts @ (points - parts @ points) ** 2 - (parts * (1 - parts)) @ errors**2
+    ends = np.cumsum((0, *frame.widths[:-1]))
+    columns = np.maximum(np.add.reduceat(squares, ends), 0.0)
+    return np.asarray(columns / max(float(columns.sum()), 1e-300))
+
+
+def distance_words(release: "Release") -> str:
+    """Say which columns make the distances between centres; nothing where all columns are plain numbers."""
+    shares = distance_shares(release)
+    if not release.domain.is_declared or len(shares) < 2 or not shares.any():
+        return ""
+    names = [one[0] for one in described_columns(release)]
+    order = np.argsort(-shares, kind="stable")[:MOST_SHARES]
+    words = ", ".join(f"{plain_text(names[index])} {share_text(float(shares[index]))}" for index in order)
+    more = f", {MORE}" if len(shares) > MOST_SHARES else ""
+    return f"Part of the squared distances between centres that each column makes: {words}{more}."

@@ -27,6 +27,7 @@ from cloister.release._card import TEXT_COLUMNS, release_card
 from cloister.release._cautions import Caution, release_cautions
 from cloister.release._cells import CellSummary
 from cloister.release._distributions import Estimate, Profiles
+from cloister.release._geometry import distance_shares
 from cloister.release._open import open_for
 from cloister.release._plot import plot_release
 from cloister.release._profile import described_columns, profile_of, to_frame
@@ -192,6 +193,11 @@ class Release:
     def frame(self) -> Frame:
         """The map to the unit ball in which distances were measured."""
         return self.domain.frame(scaling=self.scaling, missing=None if self.cells is None else self.cells.places)
+
+    @property
+    def distance_shares(self) -> dict[str, float]:
+        """Which part of the squared distances between centres each column of the table makes: what clusters differ in."""
+        return dict(zip((one[0] for one in described_columns(self)), distance_shares(self).tolist(), strict=True))
 
     @cached_property
     def source_target(self) -> TargetDetails | None:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from cloister.release import Release, columns_of, coordinates_of, plane_of_centers, rank_columns, rank_table
+from cloister.release import Release, columns_of, coordinates_of, distance_words, plane_of_centers, rank_columns, rank_table
 from cloister.report._receipt import receipt_summary
 from cloister.report._source_target import source_target_of
 from cloister.report._steps import panels_of, steps_of
@@ -67,6 +67,7 @@ def summary(release: Release) -> dict[str, Any]:
         "parameters": release.parameters,
         "versions": release.versions,
         **({} if loss is None else {"loss": loss}),
+        "distances": {"shares": release.distance_shares, "words": distance_words(release)},
         **source_target_of(release),
     }
 
