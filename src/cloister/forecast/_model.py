@@ -26,7 +26,7 @@ import numpy as np
 from scipy.special import gammainc, gammaincinv
 
 from cloister.algorithms import Lengths, choose_radius
-from cloister.cluster import KMeansPlan
+from cloister.cluster import FewRowsPlan, KMeansPlan, Plan
 
 APART = 5.0  # radii between a cluster and its neighbours
 CLEAR = 4.0  # standard deviations of a vote's noise
@@ -115,6 +115,12 @@ class _Round:
         noise = self.shared * (self.noise * radius / size) ** 2
         left = (square + self.unsure * noise) / (1 + square / noise)
         return left + self.joined * self.shared * (self.count_noise / size) ** 2
+
+
+def outlook_of(plan: Plan) -> Outlook | None:
+    """Return what to expect of a plan of KMeans; of few rows, what votes and sums would find at least."""
+    votes = plan.otherwise if isinstance(plan, FewRowsPlan) else plan
+    return Outlook(votes) if isinstance(votes, KMeansPlan) else None
 
 
 def first_success(works: Callable[[float], bool], low: float, high: float) -> float | None:
