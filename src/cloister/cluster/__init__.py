@@ -8,6 +8,7 @@ from cloister.cluster._describe import read_share
 from cloister.cluster._first import plan_first
 from cloister.cluster._grid import GridKMeans, GridPlan, GridSynopsis
 from cloister.cluster._kmeans import KMeans
+from cloister.cluster._kmeans_grid import FewRowsPlan
 from cloister.cluster._kmeans_plan import KMeansPlan, make_plan
 from cloister.cluster._pe_means import PEMeans
 from cloister.cluster._plan import Decision, Outcome, Plan, Planner, Request
@@ -19,6 +20,7 @@ from cloister.cluster._source_target import SourceTargetKMedoids
 
 __all__ = [
     "Decision",
+    "FewRowsPlan",
     "GridKMeans",
     "GridPlan",
     "GridSynopsis",

@@ -645,18 +645,25 @@ class PrivateEstimator(NotebookPage, PersonParameters, BaseEstimator):  # type: 
         return tags
 
 
-def plan_fit(model: PrivateEstimator, n_features: int, *, max_rows: int | None = None, expected: float | None = None) -> Plan:
+def plan_fit(
+    model: PrivateEstimator,
+    n_features: int,
+    *,
+    max_rows: int | None = None,
+    expected: float | None = None,
+    own_noise: bool = True,
+) -> Plan:
     """Return what a fit of an estimator to so many columns would ask, before any row is seen.
 
     Where it is found with noise how many rows of a person are used, `max_rows` says what will be found; where rows are counted
-    with noise, `expected` says how many will be.
+    with noise, `expected` says how many will be. Without `own_noise` the noise is what the guarantee usually has.
     """
     request = model._request()
     if max_rows is not None:
         request = assume_rows(request, max_rows)
     width = n_features + len(model._extra_columns)
     setting = model._setting(open_rows(np.empty((0, width)), n_jobs=1))
-    if model.ledger is None:
+    if own_noise and model.ledger is None:
         request = model._with_own_noise(request, setting)
     return model._first_plan(request, setting, expected=expected)
 

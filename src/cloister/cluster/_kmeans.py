@@ -24,13 +24,12 @@ from cloister.cluster._clusterer import PrivateClusterer
 from cloister.cluster._declare import estimator
 from cloister.cluster._first import Ready, TableSpec
 from cloister.cluster._kmeans_errors import ErrorInputs, first_points
-from cloister.cluster._kmeans_grid import FewRowsPlan, cut_grid, fills_bounds, plan_few_rows
+from cloister.cluster._kmeans_grid import FewRowsPlan, cut_grid, fills_bounds, plan_few_rows, suits_laplace
 from cloister.cluster._kmeans_plan import KMeansPlan, make_plan
 from cloister.cluster._pictures import draw_placing
 from cloister.cluster._plan import Outcome, Planner, Request
 from cloister.cluster._points import outcome_of_points, plan_points, points_of
 from cloister.columns import FloatArray, Frame
-from cloister.privacy import ApproxDP
 from cloister.questions import Ask
 
 LARGEST_MAX_CLUSTERS = 2048  # with two points for each, as many as a fit starts with
@@ -103,13 +102,12 @@ class KMeans(PrivateClusterer):
         return few or make_plan(n_rows, frame.n_features, request.n_clusters, planner=planner)
 
     def _with_own_noise(self, request: Request, setting: TableSpec) -> Request:
-        """Return the request with a pure budget where all that it asks is a grid: Laplace noise tells more then."""
+        """Return the request with a pure budget where rows are so few that Laplace noise tells more of them."""
         guarantee = request.guarantee
-        if self._chooses or request.n_rows is None or not isinstance(guarantee, ApproxDP):
+        if self._chooses or request.n_rows is None or not guarantee.stated_delta:
             return request
         pure = replace(request, cost=guarantee.pure_budget())
-        plan = self._first_plan(pure, setting)
-        return pure if isinstance(plan, FewRowsPlan) and plan.all_steps == plan.steps else request
+        return pure if suits_laplace(request, self._first_plan(pure, setting)) else request
 
     def _run(
         self, ask: Ask, plan: KMeansPlan | FewRowsPlan, frame: Frame, *, n_rows: float, generator: np.random.Generator

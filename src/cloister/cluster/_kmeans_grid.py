@@ -16,30 +16,38 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from cloister.algorithms import grid_shape
-from cloister.cluster._grid import GridPlan
 from cloister.cluster._kmeans_plan import KMeansPlan, make_plan
 from cloister.cluster._kmeans_recipe import GAUSSIAN, PURE
-from cloister.cluster._plan import Outcome, Planner, Request
+from cloister.cluster._plan import Outcome, Plan, Planner, Request
 from cloister.columns import Box, FloatArray, Frame
 from cloister.privacy import Step
 from cloister.questions import Answer, Ask, GridCounts, deviation
 from cloister.release import Release
 from cloister.synopsis import Cut, Grid, Points
 
+COUNT = GridCounts(half_widths=np.ones(1), cells=(1,))  # of the sensitivity of every count
 LOOK_SHARE = 0.2  # of the budget, for the coarse grid
-LOOK_CELLS = 2.0  # per row where noise is that of epsilon 1
+LOOK_CELLS = 2.0  # times the cells that a grid of this noise would have
+LEAST_PER_AXIS = 2.5  # cells: where each is half of the bounds, its middle is far from its rows
 CELLS_PER_CLUSTER = 4  # at least, or a grid cannot tell so many clusters apart
-MOST_CELLS = 2.0  # times as many as wanted, where the number along an axis is rounded up
 SURE = 1.0  # standard deviations of noise by which rows must fill few cells
+MUCH_SMALLER = 2.5  # times as small as Gaussian noise Laplace noise must be to pay for more than a few answers
 
 
 @dataclass(frozen=True, kw_only=True)
-class FewRowsPlan(GridPlan):
+class FewRowsPlan(Plan):
     """A coarse grid, then the grid that centres are cut from or, where rows fill few cells of the first, votes and sums."""
 
     coarse_cells: tuple[int, ...]
     coarse: Step
+    cells: tuple[int, ...]
+    grid: Step
     otherwise: KMeansPlan
+
+    @property
+    def can_be_drawn(self) -> bool:
+        """Whether the noise of all answers can be drawn."""
+        return self.otherwise.can_be_drawn
 
     @property
     def steps(self) -> tuple[Step, ...]:
@@ -49,36 +57,44 @@ class FewRowsPlan(GridPlan):
 
 def plan_few_rows(request: Request, frame: Frame, *, n_rows: float, planner: Planner) -> FewRowsPlan | None:
     """Return the plan of a grid where public numbers say that it tells more than votes and sums, else None."""
-    half_widths, budget = frame.half_widths, planner.budget
+    half_widths, budget, n_clusters = frame.half_widths, planner.budget, request.n_clusters
     if half_widths is None or budget.is_gaussian:
         return None
-    question = GridCounts(half_widths=half_widths, cells=(1,) * len(half_widths))
-    noise = deviation(question, budget, planner.relation)
     usual = request.guarantee.noise_budget().share(planner.part)
-    others = deviation(question, usual, planner.relation)  # at the budget of votes and sums
-    recipe = PURE if usual == budget else GAUSSIAN
-    if noise > others or n_rows > request.n_clusters * recipe.grid_snr * others:
+    noise, others = (deviation(COUNT, cost, planner.relation) for cost in (budget, usual))
+    recipe = GAUSSIAN if usual.is_gaussian else PURE
+    coarse, fine = (_per_axis(n_rows, noise / share, half_widths) for share in (LOOK_CELLS * LOOK_SHARE, 1 - LOOK_SHARE))
+    if noise > others or n_rows > n_clusters * recipe.grid_snr * others or fine < LEAST_PER_AXIS:
         return None
-    coarse = _cells(half_widths, LOOK_CELLS * n_rows, noise / LOOK_SHARE)
-    fine = _cells(half_widths, n_rows, noise / (1 - LOOK_SHARE))
-    if coarse is None or fine is None or math.prod(fine) < CELLS_PER_CLUSTER * request.n_clusters:
+    cells = grid_shape(fine, half_widths)
+    coarse_cells = tuple(2 * (count // 2) + 1 for count in grid_shape(coarse, half_widths))  # odd: one is in the middle
+    doubt = 2 * SURE * _error(n_rows**2, math.prod(coarse_cells), noise / LOOK_SHARE)
+    if math.prod(cells) < CELLS_PER_CLUSTER * n_clusters or n_rows**2 - doubt < n_rows**2 / n_clusters:
         return None
     rest = replace(planner, budget=budget.share(1 - LOOK_SHARE), part=planner.part * (1 - LOOK_SHARE))
+    question = GridCounts(half_widths=half_widths, cells=(1,) * len(half_widths))
     purpose = "Counts in the cells of a coarse grid: whether the rows fill the bounds"
     return FewRowsPlan(
-        coarse_cells=coarse,
-        coarse=planner.step("coarse grid", purpose, n_points=math.prod(coarse), counts=(question, LOOK_SHARE)),
-        cells=fine,
-        grid=rest.step("grid", "Counts in the cells of a grid", n_points=math.prod(fine), counts=(question, 1.0)),
-        otherwise=make_plan(n_rows, frame.n_features, request.n_clusters, planner=rest),
+        coarse_cells=coarse_cells,
+        coarse=planner.step("coarse grid", purpose, n_points=math.prod(coarse_cells), counts=(question, LOOK_SHARE)),
+        cells=cells,
+        grid=rest.step("grid", "Counts in the cells of a grid", n_points=math.prod(cells), counts=(question, 1.0)),
+        otherwise=make_plan(n_rows, frame.n_features, n_clusters, planner=rest),
     )
 
 
-def _cells(half_widths: FloatArray, n_rows: float, noise: float) -> tuple[int, ...] | None:
-    """Return the cells along each axis: one in all per row where noise is that of epsilon 1, fewer where it is larger."""
-    wanted = n_rows * math.sqrt(2) / noise
-    cells = grid_shape(wanted ** (1 / len(half_widths)), half_widths)
-    return cells if 1 < math.prod(cells) <= MOST_CELLS * wanted else None
+def _per_axis(n_rows: float, noise: float, half_widths: FloatArray) -> float:
+    """Return how many cells there are along an axis: one in all per row at the noise of epsilon 1, fewer where it is larger."""
+    return float((n_rows * math.sqrt(2) / noise) ** (1 / len(half_widths)))
+
+
+def suits_laplace(request: Request, plan: Plan) -> bool:
+    """Return whether Laplace noise tells more of so few rows, for the plan that it would have, than Gaussian noise."""
+    if isinstance(plan, FewRowsPlan) or plan.all_steps != plan.steps:
+        return plan.all_steps == plan.steps
+    pure, usual = (deviation(COUNT, cost, request.relation) for cost in (request.guarantee.pure_budget(), request.cost))
+    assert request.n_rows is not None
+    return usual >= MUCH_SMALLER * pure and request.n_rows <= request.n_clusters * GAUSSIAN.laplace_snr * usual
 
 
 def fills_bounds(ask: Ask, plan: FewRowsPlan, frame: Frame, *, n_rows: float, n_clusters: int) -> bool:
@@ -88,9 +104,13 @@ def fills_bounds(ask: Ask, plan: FewRowsPlan, frame: Frame, *, n_rows: float, n_
     """
     answer = _ask_grid(ask, plan.coarse, plan.coarse_cells, frame)
     squares = float(np.sum(answer.value**2)) - answer.value.size * answer.sigma**2
-    # A squared Laplace variable varies by sqrt(5) times its mean.
-    error = answer.sigma * math.sqrt(5 * answer.value.size * answer.sigma**2 + 4 * max(squares, 0.0))
-    return squares - SURE * error <= n_rows**2 / n_clusters
+    return squares - SURE * _error(squares, answer.value.size, answer.sigma) <= n_rows**2 / n_clusters
+
+
+def _error(squares: float, n_cells: int, sigma: float) -> float:
+    """Return the standard deviation that Laplace noise gives a sum of squared counts."""
+    # Its square varies by sqrt(5) times its mean.
+    return sigma * math.sqrt(5 * n_cells * sigma**2 + 4 * max(squares, 0.0))
 
 
 def cut_grid(

@@ -44,6 +44,7 @@ class Recipe:
     grid_snr: float = (
         11.0  # a cluster of average size over the noise of a count at the whole budget, below which a grid is asked
     )
+    laplace_snr: float = 8.0  # the same, below which votes and sums draw Laplace noise where they may
     sample_rows: float = 1024.0  # per cluster: of so many, more would tell a vote or an early round nothing new
     sample_snr: float = 40.0  # standard deviations that a cluster of average size should stand out by in a vote of the sample
     sample_least: float = 16384.0  # rows in all

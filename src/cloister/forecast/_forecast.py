@@ -2,14 +2,14 @@
 """The public function ``plan``: what a fit will ask, how noisy the answers are, and, of KMeans, what to expect."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from html import escape
 from typing import Any, TypeAlias
 
 from cloister import validate
-from cloister.cluster import KMeansPlan, Plan, read_share
+from cloister.cluster import Plan, read_share
 from cloister.columns import LARGEST_MAX_ROWS, WEIGHTINGS, PrivacyUnit, Relation
-from cloister.forecast._model import Outlook
+from cloister.forecast._model import Outlook, outlook_of
 from cloister.forecast._setting import LARGEST_ROWS, PersonForecast, RowLimit, Setting, forecast_persons, recommend
 from cloister.forecast._words import about, advise, aligned, find_enough, html_table, judge, part, standing_out
 from cloister.methods import METHODS, find_method
@@ -73,6 +73,7 @@ class Forecast:
     guarantee: Guarantee
     neighbours: str
     plan: Plan
+    outlook: Outlook | None = field(repr=False)  # of KMeans alone
     smallest_cluster: float | None
     center_errors: tuple[CenterError, ...]
     stands_out_at: float | None
@@ -94,9 +95,9 @@ class Forecast:
 
     def error(self, size: float) -> float:
         """Return the expected error of the centre of a cluster of `size` rows, in units of its radius; of KMeans alone."""
-        if self.method != "KMeans" or not isinstance(self.plan, KMeansPlan):
+        if self.outlook is None:
             validate.refuse("Forecast.error", "a forecast of KMeans", self.method, remedy='Ask plan(..., method="KMeans").')
-        return Outlook(self.plan).error(validate.number("Forecast.error", size, low=1.0))
+        return self.outlook.error(validate.number("Forecast.error", size, low=1.0))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the forecast as plain data."""
@@ -263,7 +264,7 @@ def plan(
     if setting.finds:
         setting = setting.limited(recommend(setting))
     asked = setting.plan()
-    outlook = Outlook(asked) if isinstance(asked, KMeansPlan) and found.name == "KMeans" else None
+    outlook = outlook_of(setting.plan(own_noise=False)) if found.name == "KMeans" else None
     enough: dict[str, float] = {}
     errors: tuple[CenterError, ...] = ()
     if outlook is not None:
@@ -278,6 +279,7 @@ def plan(
         guarantee=setting.guarantee,
         neighbours=setting.relation.value,
         plan=asked,
+        outlook=outlook,
         smallest_cluster=None if outlook is None else outlook.smallest,
         center_errors=errors,
         stands_out_at=None if outlook is None else standing_out(setting),

@@ -34,7 +34,7 @@ import numpy as np
 from scipy.special import gammainc, gammaincinv
 
 from cloister.algorithms import Lengths, choose_radius
-from cloister.cluster import KMeansPlan
+from cloister.cluster import FewRowsPlan, KMeansPlan, Plan
 
 FARTHER = 2.0  # the last histogram looks so much farther, see algorithms/_refine.py
 APART = 5.0  # radii between a cluster and its neighbours
@@ -140,6 +140,12 @@ class _Round:
         noise = self.shared * ((self.noise * radius / size) ** 2 + self.sampling / size)
         left = (square + self.unsure * noise) / (1 + square / noise)
         return left + self.joined * self.shared * (self.count_noise / size) ** 2
+
+
+def outlook_of(plan: Plan) -> Outlook | None:
+    """Return what to expect of a plan of KMeans; of few rows, what votes and sums would find at least."""
+    votes = plan.otherwise if isinstance(plan, FewRowsPlan) else plan
+    return Outlook(votes) if isinstance(votes, KMeansPlan) else None
 
 
 def first_success(works: Callable[[float], bool], low: float, high: float) -> float | None:

@@ -87,7 +87,7 @@ class Setting:
         (variance,) = self.variances([self.max_rows], noise=0.0, weighted=self.is_weighted).tolist()
         return math.sqrt(variance * self.size / size)
 
-    def plan(self) -> Plan:
+    def plan(self, *, own_noise: bool = True) -> Plan:
         """Return the plan of a fit that is given the number of rows or persons, in a box."""
         parameters, max_rows = dict(self.options), None
         if self.describe:
@@ -107,7 +107,7 @@ class Setting:
             n_rows=min(self.n_rows, LARGEST_ROWS),
             **parameters,
         )
-        return plan_fit(model, self.n_features, max_rows=max_rows, expected=float(self.size))
+        return plan_fit(model, self.n_features, max_rows=max_rows, expected=float(self.size), own_noise=own_noise)
 
     def center_noise(self) -> float:
         """Return the squared noise of a centre in units of its radius, times the square of the rows, for one row each."""

@@ -7,9 +7,9 @@ from dataclasses import replace
 from html import escape
 from typing import Any
 
-from cloister.cluster import GridPlan, KMeansPlan, Plan
+from cloister.cluster import GridPlan, Plan
 from cloister.exceptions import ParameterError
-from cloister.forecast._model import Outlook, first_success, last_success
+from cloister.forecast._model import Outlook, first_success, last_success, outlook_of
 from cloister.forecast._setting import Setting, count_noise
 from cloister.grids import grid_bound
 from cloister.privacy import ApproxDP, PureDP
@@ -239,11 +239,10 @@ def _would(works: Callable[[Outlook], bool], setting: Setting, **changes: Any) -
 def _look_ahead(setting: Setting, **changes: Any) -> Outlook | None:
     """Return what to expect of other numbers; None where so little is spent that no noise can be drawn."""
     try:
-        plan = replace(setting, **changes).plan()
+        plan = replace(setting, **changes).plan(own_noise=False)
     except ParameterError:
         return None
-    assert isinstance(plan, KMeansPlan)
-    return Outlook(plan)
+    return outlook_of(plan)
 
 
 def _other_noise(setting: Setting, outlook: Outlook) -> Iterator[str]:

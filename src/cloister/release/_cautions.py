@@ -75,8 +75,7 @@ def release_cautions(release: "Release") -> tuple[Caution, ...]:
     found = []
     if hidden := hidden_words(int(seen.sum()), release.n_clusters):
         found.append(Caution(hidden, f"Use more {release.receipt.counted}, fewer clusters or a larger epsilon."))
-    noise = release.count_errors if release.count_noise is None else release.count_noise
-    found += size_cautions(release.receipt, float(release.cluster_counts.sum()), float(np.linalg.norm(noise)))
+    found += size_cautions(release.receipt, release.n_rows, release.n_rows_error)
     columns = list(cell_cautions(release.domain, release.feature_names, release.cells))
     found += columns
     if seen.any():
