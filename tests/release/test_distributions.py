@@ -264,7 +264,7 @@ def test_a_mean_on_a_logarithmic_scale_is_not_taken_for_the_centre(generator):
     assert profile.centers is None
     assert release.cluster_centers[0, 0] == pytest.approx(np.exp(2.0), rel=0.1)  # the geometric mean
     assert profile.mean().value[0] == pytest.approx(rows["dose"].mean(), rel=0.1)
-    assert "arithmetic means" in profile_section(release)["table"].columns[0].extent
+    assert "arithmetic means" in profile_section(release)["table"].columns[0].note
     assert Release.from_dict(json.loads(release.to_json())).profiles["dose"].log
 
 

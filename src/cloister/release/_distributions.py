@@ -68,10 +68,10 @@ class ColumnProfile:
 
     Examples
     --------
-    >>> counts = [[90.0, 10.0, 0.0], [0.0, 100.0, 0.0]]
-    >>> age = ColumnProfile(name="age", kind="number", edges=[0, 50, 100], noisy_counts=counts, sigma=1.0)
+    >>> counts = [[10.0, 80.0, 10.0, 0.0], [0.0, 10.0, 90.0, 0.0]]
+    >>> age = ColumnProfile(name="age", kind="number", edges=[0, 30, 60, 90], noisy_counts=counts, sigma=1.0)
     >>> age.mean().value.round(1).tolist()
-    [30.0, 75.0]
+    [45.0, 76.4]
     """
 
     name: str

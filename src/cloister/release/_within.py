@@ -51,7 +51,7 @@ class Within:
         own = np.where(np.abs(tilts) < FLAT, FLAT, tilts)
         offsets = np.where(np.abs(tilts) < FLAT, tilts / 12, 0.5 / np.tanh(own / 2) - 1 / own)
         variances = widths**2 * (1 / own**2 - 0.25 / np.sinh(own / 2) ** 2)
-        hidden, errors, means, scales = np.array(tails).T
+        hidden, errors, means, scales, doubts = np.array(tails).T
         return cls(
             edges,
             tilts,
@@ -59,9 +59,9 @@ class Within:
             rows=np.append(rows, hidden),
             noise=np.append(np.where(kept, cluster.sigma, 0.0), errors),
             means=np.append(middles + widths * offsets, means),
-            mean_errors=np.append(widths * unexplained / EVEN, HEAVY * scales),
+            mean_errors=np.append(widths * unexplained / EVEN, HEAVY * doubts),
             variances=np.append(variances, scales**2),
-            variance_errors=np.append(widths**2 * np.hypot(unexplained, ALIKE) / 12, (HEAVY * scales) ** 2),
+            variance_errors=np.append(widths**2 * np.hypot(unexplained, ALIKE) / 12, (HEAVY * doubts) ** 2),
         )
 
     @property
@@ -136,15 +136,15 @@ def _explain(logs: FloatArray, middles: FloatArray, widths: FloatArray) -> tuple
     return tilts, unexplained
 
 
-def _tail(cluster: Shares, edges: FloatArray, logs: FloatArray, side: int) -> tuple[float, float, float, float]:
-    """Return how many rows noise hides beyond the bins that count, the error of that, their mean, and how far they scatter."""
+def _tail(cluster: Shares, edges: FloatArray, logs: FloatArray, side: int) -> tuple[float, float, float, float, float]:
+    """Return how many rows lie beyond the bins that count, the error of that, their mean, how far they scatter, or may."""
     inside, middles = np.flatnonzero(cluster.kept[:-1]), (edges[:-1] + edges[1:]) / 2
     first, last = (int(inside[0]), int(inside[-1])) if side else (int(inside[-1]), int(inside[0]))
     sign = 1 if side else -1
     beyond = np.arange(last + sign, len(middles) if side else -1, sign)
     end, border = (float(edges[last + 1]), float(edges[-1])) if side else (float(edges[last]), float(edges[0]))
     if not beyond.size:
-        return 0.0, 0.0, end, 0.0
+        return 0.0, 0.0, end, 0.0, 0.0
     width, reach = (
         float(edges[last + 1] - edges[last]),
         min(abs(border - end), abs(float(edges[inside[-1] + 1] - edges[inside[0]]))) / 2,
@@ -152,8 +152,13 @@ def _tail(cluster: Shares, edges: FloatArray, logs: FloatArray, side: int) -> tu
     back = last - sign * min(FEWEST, abs(last - first))
     fall = float(logs[back] - logs[last]) / abs(float(middles[last] - middles[back])) if back != last else math.inf
     scale = max(min(1 / fall if fall > 0 else math.inf, reach), min(width / 6, reach))
-    expected = math.exp(float(logs[last]) - width / (2 * scale)) * scale
+    density = math.exp(float(logs[last]) - width / (2 * scale))  # at the end
+    expected = density * scale
     near = cluster.counts[beyond][np.abs(edges[beyond + (0 if side else 1)] - end) < FAR * scale]
-    seen, noise = float(near.sum()), cluster.sigma * math.sqrt(near.size)
-    rows = min(max(expected, seen - 2 * noise, 0.0), max(seen + noise, 0.0))
-    return rows, min(noise, max(rows, cluster.sigma)), end + sign * scale, scale
+    # Both of what the fall lets expect, which may be all wrong, and of what the counts say.
+    doubt, noise = max(expected, cluster.sigma) ** 2, max(cluster.sigma**2 * near.size, 1e-300)
+    rows = max((expected * noise + float(near.sum()) * doubt) / (doubt + noise), 0.0)
+    own = min(max(rows / max(density, 1e-300), min(width / 6, reach)), reach)  # at which the fall would leave so many rows
+    doubtful = max(own, scale)
+    own = math.sqrt(own * doubtful)
+    return rows, math.sqrt(doubt * noise / (doubt + noise)), end + sign * own, own, doubtful
