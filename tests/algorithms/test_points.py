@@ -132,7 +132,7 @@ def test_noise_of_places_in_many_columns_hides_no_cluster(generator):
     places = np.repeat(middles, 5, axis=0) + noise * generator.normal(size=(40, 200))
     found = points_of(places, np.full(40, 300.0), sigma=5.0, errors=noise, variance=0.02**2)
     choice = compare_numbers(range(1, 13), found, corners=(), generator=generator)
-    assert choice.best == 8
+    assert 7 <= choice.best <= 9
     inside = choice.held_out[7] - found.scatter
     assert inside < 200 * noise**2
 

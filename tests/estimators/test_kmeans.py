@@ -7,7 +7,9 @@ from sklearn.cluster import KMeans as PlainKMeans
 from sklearn.datasets import make_blobs
 
 from cloister import GDP, Ball, Box, KMeans, Ledger, PureDP
+from cloister.algorithms import NoisyPoints, nearest_of
 from cloister.cluster import Planner, make_plan
+from cloister.cluster._kmeans_errors import as_last_counted
 from cloister.cluster._kmeans_recipe import GAUSSIAN, PURE
 from cloister.columns import Neighbours, Relation
 from cloister.data import Rows, Schema
@@ -224,3 +226,21 @@ def test_intervals_of_the_loss_cover_it(epsilon, n_rows):
     assert np.mean(covered) > 0.9
     if n_rows * epsilon > 10_000:
         assert 0.93 < np.median(ratios) < 1.07
+
+
+def test_points_that_stand_for_the_rows_add_up_to_the_last_counts(generator):
+    points = NoisyPoints(
+        points=generator.normal(size=(12, 2)),
+        errors=np.full(12, 0.1),
+        counts=generator.normal(50, 60, size=12),
+        count_errors=np.full(12, 60.0),
+        variances=np.full((12, 2), 0.01),
+        n_rows=600.0,
+    )
+    centers = np.vstack([points.points[:3], [[40.0, 40.0]]])
+    counts = np.array([1200.0, -7.0, 600.0, 600.0])
+    found = as_last_counted(points, centers, counts)
+    owner = nearest_of(found.points, centers)
+    for label in (0, 2, 3):
+        assert np.maximum(found.counts[owner == label], 0.0).sum() == pytest.approx(counts[label] / 4)
+    assert len(found.points) == 13

@@ -29,7 +29,6 @@ SPLITS = 3  # of the noise
 NEARLY = 3.0  # times the slack by which a peak may be lower than the highest and still be as good
 LEAST_GAIN = math.log(1.12)  # what a further cluster must gain over one in evenly spread mass
 LEFT_OUT = 0.9  # of the scatter within points: no number of clusters removes it, and in many columns it would hide all else
-REFERENCES = 2  # tables without clusters
 REFERENCE_ROWS, FEWER_ROWS, ENOUGH_ROWS = 50, 10, 6000  # per point; per point, once there are enough in all
 MOST_AXES = 32  # along which they are spread; what lies across these is the same for every number of clusters
 REFERENCE_ROUNDS = 20
@@ -87,10 +86,8 @@ def compare_numbers(
     filled, scatter = points.filled(), points.filled().scatter
     halves = [_split(points, generator) for _ in range(SPLITS)]
     binary = [one.own for one in _columns(filled, corners) if one.fullness > BINARY] if len(corners) > 1 else []
-    draws = [partial(_even_rows, filled), *([partial(_independent_rows, filled, corners)] if corners else [])]
-    references = [
-        _losses_of(numbers, [draw(generator) for _ in range(REFERENCES)], len(filled.points), generator) for draw in draws
-    ]
+    without = [_even_rows(filled, generator), *([_independent_rows(filled, corners, generator)] if corners else [])]
+    references = [_losses_of(numbers, rows, across, len(filled.points), generator) for rows, across in without]
     moved = points.points.shape[1] * points.errors**2  # what noise adds to the squared distance of a point from any place
     table = []
     for count in numbers:
@@ -157,28 +154,25 @@ def _split(points: NoisyPoints, generator: np.random.Generator) -> tuple[NoisyPo
 
 
 def _losses_of(
-    numbers: Sequence[int], tables: Sequence[tuple[FloatArray, float]], n_points: int, generator: np.random.Generator
+    numbers: Sequence[int], rows: FloatArray, across: float, n_points: int, generator: np.random.Generator
 ) -> tuple[FloatArray, float]:
-    """Return the mean losses of tables, between as many points and within them."""
-    between, within = [], []
-    for rows, across in tables:
-        model = KMeans(n_points, n_init=1, max_iter=REFERENCE_ROUNDS, random_state=int(generator.integers(2**31)))
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)  # rows that all lie in one place
-            model.fit(rows)
-        counts = np.bincount(model.labels_, minlength=n_points).astype(np.float64)
-        flat = NoisyPoints(
-            points=model.cluster_centers_.astype(np.float64),
-            errors=np.zeros(n_points),
-            counts=counts,
-            count_errors=np.zeros(n_points),
-            variances=np.zeros_like(model.cluster_centers_, dtype=np.float64),
-            n_rows=float(len(rows)),
-        )
-        cuts = [flat.cut(count, generator=generator, restarts=FEW_RESTARTS) for count in numbers]
-        between.append(np.maximum([cut_loss(flat, centers) for centers in cuts], 1e-300))
-        within.append(across + float(model.inertia_) / len(rows))
-    return np.mean(between, axis=0), float(np.mean(within))
+    """Return the losses of rows, between as many points and within them; `across` is what lies across their columns."""
+    model = KMeans(n_points, n_init=1, max_iter=REFERENCE_ROUNDS, random_state=int(generator.integers(2**31)))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # rows that all lie in one place
+        model.fit(rows)
+    counts = np.bincount(model.labels_, minlength=n_points).astype(np.float64)
+    flat = NoisyPoints(
+        points=model.cluster_centers_.astype(np.float64),
+        errors=np.zeros(n_points),
+        counts=counts,
+        count_errors=np.zeros(n_points),
+        variances=np.zeros_like(model.cluster_centers_, dtype=np.float64),
+        n_rows=float(len(rows)),
+    )
+    cuts = [flat.cut(count, generator=generator, restarts=FEW_RESTARTS) for count in numbers]
+    losses = np.maximum([cut_loss(flat, centers) for centers in cuts], 1e-300)
+    return losses, across + float(model.inertia_) / len(rows)
 
 
 @dataclass(frozen=True, eq=False)

@@ -41,9 +41,8 @@ def count_separate(
     shares = [weight / weight.sum() for weight in weights]
     means = [share @ part.points for share, part in zip(shares, parts, strict=True)]
     noise = [float(np.sum((share * part.errors) ** 2)) for share, part in zip(shares, parts, strict=True)]
-    most = points.points.shape[1] + math.sqrt(
-        8 * points.points.shape[1]
-    )  # of a chi-square variable, by two standard deviations
+    n_features = points.points.shape[1]
+    most = n_features + math.sqrt(8 * n_features)  # of a chi-square variable: two standard deviations above its mean
     linked, absorbed = np.eye(len(parts), dtype=bool), []
     for one, other in combinations(range(len(parts)), 2):
         line = means[other] - means[one]
@@ -64,6 +63,7 @@ def count_separate(
 
 
 def _spread(points: NoisyPoints, shares: FloatArray, direction: FloatArray) -> float:
-    """Return the standard deviation of the rows along a direction, with the noise of the points, which may hide a gap."""
+    """Return the standard deviation of the rows along a direction, less what the noise of the points adds."""
     offsets = (points.points - shares @ points.points) @ direction
-    return math.sqrt(max(float(shares @ (offsets**2 + points.variances @ direction**2)), 1e-300))
+    variances = offsets**2 - (1 - shares) * points.errors**2 + points.variances @ direction**2
+    return math.sqrt(max(float(shares @ variances), 1e-300))
