@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """How every method of the table is attacked: its variants, the guarantees, the declared columns, and a short fit."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -64,13 +64,14 @@ DESCRIBED: dict[str, Any] = {
     "describe": 0.3,
     "describe_columns": {name: one for name, one in PEOPLE.items() if name not in CLUSTERED},
 }
+SEARCH: dict[str, Any] = {"bounds_share": 0.2}  # by default, tables so small are not searched
 DECLARED: dict[str, Mapping[str, Any]] = {  # the options with which estimators are fitted to declared columns
-    "KMeans": {"bounds": PEOPLE, "n_init": 2},
-    "KMeans, spread": {"bounds": PEOPLE, "scaling": "spread", "bounds_share": 0.2, "n_init": 2},
-    "KMeans, described": {**DESCRIBED, "n_init": 2},
-    "LloydKMeans": {"bounds": PEOPLE, "n_rounds": 2},
-    "TreeKMeans": {"bounds": PEOPLE, **methods.METHODS["TreeKMeans"].short},
-    "GridSynopsis": {"bounds": INTERVALS, "rule": 2},
+    "KMeans": {"bounds": PEOPLE, "n_init": 2, **SEARCH},
+    "KMeans, spread": {"bounds": PEOPLE, "scaling": "spread", "n_init": 2, **SEARCH},
+    "KMeans, described": {**DESCRIBED, "n_init": 2, **SEARCH},
+    "LloydKMeans": {"bounds": PEOPLE, "n_rounds": 2, **SEARCH},
+    "TreeKMeans": {"bounds": PEOPLE, **methods.METHODS["TreeKMeans"].short, **SEARCH},
+    "GridSynopsis": {"bounds": INTERVALS, "rule": 2, **SEARCH},
     "PrivateScaler": {"bounds": PEOPLE},
 }
 
@@ -107,6 +108,11 @@ def make_fit(
     def fit(table: Any) -> Any:
         rows, ids = (table.rows, {"privacy_unit": table.ids}) if isinstance(table, PersonTable) else (table, {})
         estimator = PrivateScaler(**given) if method is None else method.estimator(**given)
+        estimator._refuse_unseen = _go_on  # type: ignore[method-assign]
         return estimator.fit(public, source=rows, **ids) if beside else estimator.fit(rows, **ids)
 
     return fit
+
+
+def _go_on(names: Sequence[str]) -> None:
+    """Do not refuse a fit whose bounds are not found: on small tables, too, all that it may ask is watched."""
