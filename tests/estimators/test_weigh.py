@@ -6,10 +6,11 @@ import pandas as pd
 import pytest
 from sklearn.metrics import adjusted_rand_score
 
-from cloister import Category, Flag, GridKMeans, KMeans, Number, PointSynopsis
+from cloister import Category, Flag, GridKMeans, KMeans, Ledger, Number, PointSynopsis
 from cloister.cluster import plan_fit
 from cloister.cluster._weigh import WEIGHTS
 from cloister.columns import Table
+from cloister.exceptions import ParameterError
 
 N_ROWS = 8000
 COLUMNS = {"x": (-8.0, 8.0), "y": (-8.0, 8.0), "z": (-8.0, 8.0), "ward": Category([0, 1, 2]), "a": Flag(), "b": Flag()}
@@ -92,6 +93,18 @@ def test_few_rows_are_not_compared_and_do_not_fail(size, generator):
     table, _ = patients(generator, "both", size)
     for options in ({}, {"n_rows": size}):
         assert not weighed(KMeans(3, epsilon=0.5, bounds=COLUMNS, **options).fit(table))
+
+
+@pytest.mark.parametrize("epsilon", [1e-9, 1e-7, 1e-4])
+@pytest.mark.parametrize("n_rows", [10**6, 10**12, 10**15])
+def test_tiny_budgets_are_refused_before_anything_is_spent_or_serve(epsilon, n_rows, generator):
+    table, _ = patients(generator, "both", 50)
+    ledger = Ledger(epsilon=1.0, delta=1e-3)
+    model = KMeans(3, epsilon=epsilon, delta=1e-12, bounds=COLUMNS, n_rows=n_rows, ledger=ledger)
+    try:
+        model.fit(table)
+    except ParameterError:
+        assert not ledger.events
 
 
 def test_persons_pay_for_it_too(generator):

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from cloister.algorithms import Measured, Move, Refined, explained_dependence, locate, quantile, refine
-from cloister.cluster._kmeans_plan import KMeansPlan, make_plan
+from cloister.cluster._kmeans_plan import MAX_NOISE, KMeansPlan, make_plan
 from cloister.cluster._kmeans_recipe import GAUSSIAN, PURE, for_trial
 from cloister.cluster._plan import Decision, Planner
 from cloister.columns import Frame, Table
@@ -107,7 +107,8 @@ def plan_trials(planner: Planner, table: Table, *, n_rows: float, n_clusters: in
     part = TOTAL_PART * share * rest
     purpose, row_share = "How far numbers scatter around their mean", fits[0].plan.row_share
     step = planner.step("scatter", purpose, n_points=1, row_share=row_share, squares=(squares, part))
-    return Trials(fits=tuple(fits), squares=step) if all(one.plan.can_be_drawn for one in fits) else None
+    quiet = all(one["squares"].sigma <= MAX_NOISE * squares.unit for one in (step, *(one.step for one in fits)))
+    return Trials(fits=tuple(fits), squares=step) if quiet and all(one.plan.can_be_drawn for one in fits) else None
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
