@@ -77,7 +77,9 @@ class KMeans(PrivateClusterer):
     r^2; 2 r^2 and sqrt(2) r^2 for replacing a row). Large tables are asked on a sample by secret coins, which changes none of
     this. The shares are fixed by public numbers before the first question; what a step leaves over goes to
     the rounds. Gaussian noise composes exactly (GDP), Laplace noise by adding up epsilons. Everything else is arithmetic on
-    noisy answers. The bounds and, if given, n_rows are taken as public. Not covered: labels, and the score of rows you pass.
+    noisy answers. Where n_rows is public and small, and nothing else shares the guarantee, fewer questions are answered with
+    Laplace noise, at most two grids in place of votes and sums: then the fit is epsilon-DP, which implies (epsilon, delta)-DP
+    for every delta. The bounds and, if given, n_rows are taken as public. Not covered: labels, and the score of rows you pass.
     """
 
     max_clusters: int = 30

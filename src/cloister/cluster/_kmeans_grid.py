@@ -31,6 +31,7 @@ LOOK_CELLS = 2.0  # times the cells that a grid of this noise would have
 LEAST_PER_AXIS = 2.5  # cells: where each is half of the bounds, its middle is far from its rows
 CELLS_PER_CLUSTER = 4  # at least, or a grid cannot tell so many clusters apart
 SURE = 1.0  # standard deviations of noise by which rows must fill few cells
+SEEN = 2.0  # the same by which rows in a single cell must be seen to do so
 MUCH_SMALLER = 2.5  # times as small as Gaussian noise Laplace noise must be to pay for more than a few answers
 
 
@@ -68,7 +69,7 @@ def plan_few_rows(request: Request, frame: Frame, *, n_rows: float, planner: Pla
         return None
     cells = grid_shape(fine, half_widths)
     coarse_cells = tuple(2 * (count // 2) + 1 for count in grid_shape(coarse, half_widths))  # odd: one is in the middle
-    doubt = 2 * SURE * _error(n_rows**2, math.prod(coarse_cells), noise / LOOK_SHARE)
+    doubt = SEEN * _error(n_rows**2, math.prod(coarse_cells), noise / LOOK_SHARE)
     if math.prod(cells) < CELLS_PER_CLUSTER * n_clusters or n_rows**2 - doubt < n_rows**2 / n_clusters:
         return None
     rest = replace(planner, budget=budget.share(1 - LOOK_SHARE), part=planner.part * (1 - LOOK_SHARE))

@@ -3,13 +3,13 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, fields
-from typing import Any
+from typing import Any, Protocol
 
 from cloister.algorithms import Scatter
-from cloister.cluster._kmeans_errors import ErrorInputs
-from cloister.columns import FloatArray, Neighbours
+from cloister.columns import FloatArray, Frame, Neighbours
 from cloister.privacy import Cost, Entropy, Guarantee, Step
 from cloister.questions import Question, plan_query
+from cloister.release import Release
 
 COUNT = "count"  # name of the step that asks for the number of rows
 REFERENCE_DELTA = 1e-6  # at which rho or mu is read as an epsilon, for heuristics only
@@ -105,6 +105,13 @@ class Decision:
     picture: dict[str, Any] = field(default_factory=dict)
 
 
+class TotalErrorsLater(Protocol):
+    """Knows the total errors of an outcome, which are worked out when its release is first read."""
+
+    def complete(self, release: Release, outcome: "Outcome", frame: Frame) -> Release:
+        """Return the release of an outcome, which states the errors of the noise, with total errors."""
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Outcome:
     """What an algorithm returns to its estimator, in the coordinates of the unit ball; all of it public."""
@@ -114,7 +121,7 @@ class Outcome:
     counts: FloatArray
     count_errors: FloatArray  # of the noise alone
     n_rounds: int
-    error_inputs: ErrorInputs | None = None  # None: nothing is known of errors beyond the noise
+    error_inputs: TotalErrorsLater | None = None  # None: nothing is known of errors beyond the noise
     scatter: Scatter | None = None  # of the rows around their centre; where centres are points of a synopsis
     n_rows: float = 0.0  # public or noisy; of a synopsis
     seed: int = 0  # for what is computed from the outcome, on public numbers
