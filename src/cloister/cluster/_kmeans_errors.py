@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 LEAST_SCATTER = 0.05  # of the loss, within the points
 
 
-def first_points(refined: Refined, *, n_rows: float, loss: float) -> NoisyPoints:
+def first_points(refined: Refined, frame: Frame, *, n_rows: float, loss: float) -> NoisyPoints:
     """Return the points of the first round, which are several per cluster, as what stands for the rows.
 
     The centres are known better by now, so points lie as far from theirs as the noise of the first round does not explain.
@@ -41,8 +41,33 @@ def first_points(refined: Refined, *, n_rows: float, loss: float) -> NoisyPoints
     )
     weights = np.maximum(found.weights, 1e-300)
     between = float(np.average(np.sum(offsets**2, axis=1), weights=weights))
-    scatter = max(loss - between, LEAST_SCATTER * loss) / n_features
-    return replace(found, variances=np.full((n_points, n_features), scatter))
+    scatter = max(loss - between, LEAST_SCATTER * loss)
+    return replace(found, ends=(frame.reach/frame.distance_unit if max(frame.widths)==1 else None), variances=divide_scatter(scatter, found.points, weights, frame))
+
+
+def divide_scatter(scatter: float, points: FloatArray, weights: FloatArray, frame: Frame) -> FloatArray:
+    """Return the variances of the rows of points, by coordinate, whose weighted mean adds up to a mean squared distance.
+
+    Rows whose mean is m, in a column whose values lie within a distance r of its centre, have a variance of at most r^2 - m^2;
+    the levels of a category, and yes and no, all lie at that distance, so that theirs is as large. Other columns have equal
+    variances as far as that allows.
+    """
+    widths = np.repeat(frame.widths, frame.widths)
+    owner = np.repeat(np.arange(len(frame.widths)), frame.widths)
+    squares = np.stack([np.bincount(owner, weights=row) for row in points**2])[:, owner]
+    most = np.maximum((frame.reach / frame.distance_unit) ** 2 - squares, 0.0) / widths
+    levels = np.array([one.has_levels for one in frame.domain.columns])[owner] if len(frame.domain.columns) else np.zeros(len(owner), dtype=bool)
+    levels = np.broadcast_to(levels, owner.shape)
+    whole = weights / weights.sum()
+    fixed = np.where(levels, most, 0.0)
+    fixed *= min(1.0, scatter / max(float(whole @ fixed.sum(axis=1)), 1e-300))
+    left = scatter - float(whole @ fixed.sum(axis=1))
+    level = left / max(len(owner) - np.count_nonzero(levels), 1)
+    for _ in range(20):
+        free = np.where(levels, 0.0, np.minimum(most, level))
+        level *= left / max(float(whole @ free.sum(axis=1)), 1e-300) if left > 0 else 0
+        level = min(level, 4.0)
+    return fixed + free
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
