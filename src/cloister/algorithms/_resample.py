@@ -2,11 +2,13 @@
 """How far released centres may lie from those that k-means on the rows would give, beyond the noise of the last step.
 
 Three things add to that noise, and weighted points that stand for the rows show all of them. **The choice among solutions**:
-the points are drawn again with other noise and another sample of rows, each draw is cut anew with restarts, and the centres of
-each cut settle on the points as they were released. Where there is one good solution all end at the same place; else they end
-wherever k-means might have ended. **What the step before left**: centres were not known exactly when the last sums were asked,
-and rows at the borders between clusters carry a part of that error on. **What clipping and too few steps left**: a last step
-that is longer than its noise shows that centres were still moving; the same borders tell how far they would have gone on.
+the points are drawn again with other noise and another sample of rows, each draw is cut anew, and the centres of each cut
+settle on the points as they were released. Of all these solutions each draw takes the one that has the lowest loss on it, so
+that a poor start is not taken for another solution. Where there is one good solution all take the same; else they end wherever
+k-means might have ended. **What the step before left**: centres were not known exactly when the last sums were asked, and rows
+at the borders between clusters carry a part of that error on. **What clipping and too few steps left**: a last step that is
+longer than its noise shows that centres were still moving; the same borders tell how far they would have gone on, and the same
+places how much of a mean the clipping of long offsets hid.
 
 The same draws tell how often a cluster comes back. Arithmetic on public numbers: it costs no budget.
 """
@@ -22,7 +24,7 @@ from cloister.algorithms._points import NoisyPoints, nearest_of, nearest_squares
 from cloister.columns import FloatArray, IntArray
 
 DRAWS = 40
-USUAL_WORK = 2.0**23  # distances to compute: beyond it there are fewer draws and no restarts
+USUAL_WORK = 2.0**23  # distances to compute: beyond it there are fewer draws
 MOST_WORK = 2.0**27  # beyond it there are no draws
 ITERATIONS = 10  # that a cut takes, roughly
 FEWEST_DRAWS = 10  # that say something
@@ -134,9 +136,7 @@ class _Scattered:
     weights: FloatArray
 
     @classmethod
-    def of(
-        cls, points: NoisyPoints, n_clusters: int, generator: np.random.Generator, *, most: int = PLACES
-    ) -> "_Scattered":
+    def of(cls, points: NoisyPoints, n_clusters: int, generator: np.random.Generator, *, most: int = PLACES) -> "_Scattered":
         size = 2 * int(min(most, max(2.0, MOST_PLACES / (len(points.points) * n_clusters))) // 2)
         return cls(points.scattered(generator, size), np.repeat(points.weights / size, size))
 
@@ -157,7 +157,6 @@ class _Scattered:
         sums = [_sizes(labels, self.weights * column, len(centers)) for column in self.places.T]
         means = np.stack(sums, axis=1) / np.maximum(sizes, 1e-300)[:, None]
         return np.where(sizes[:, None] > 0, means, centers), sizes
-
 
     def hidden_by_clipping(self, centers: FloatArray, last: LastStep) -> FloatArray:
         """Return what clipping the offsets of rows from the centres before the last step hid of it."""
