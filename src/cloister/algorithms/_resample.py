@@ -3,12 +3,12 @@
 
 Three things add to that noise, and weighted points that stand for the rows show all of them. **The choice among solutions**:
 the points are drawn again with other noise and another sample of rows, each draw is cut anew, and the centres of each cut
-settle on the points as they were released. Of all these solutions each draw takes the one that has the lowest loss on it, so
-that a poor start is not taken for another solution. Where there is one good solution all take the same; else they end wherever
-k-means might have ended. **What the step before left**: centres were not known exactly when the last sums were asked, and rows
-at the borders between clusters carry a part of that error on. **What clipping and too few steps left**: a last step that is
-longer than its noise shows that centres were still moving; the same borders tell how far they would have gone on, and the same
-places how much of a mean the clipping of long offsets hid.
+settle on the points as they were released. Where points are only a few per centre, places around them are cut instead, and of
+all these solutions each draw takes the one with the lowest loss on it: a poor start is not another solution. Where there is one
+good solution all end at the same place; else they end wherever k-means might have ended. **What the step before left**: centres
+were not known exactly when the last sums were asked, and rows at the borders between clusters carry a part of that error on.
+**What clipping and too few steps left**: a last step that is longer than its noise shows that centres were still moving; the
+same borders tell how far they would have gone on, and the same places how much of a mean the clipping of long offsets hid.
 
 The same draws tell how often a cluster comes back. Arithmetic on public numbers: it costs no budget.
 """
@@ -24,13 +24,15 @@ from cloister.algorithms._points import NoisyPoints, nearest_of, nearest_squares
 from cloister.columns import FloatArray, IntArray
 
 DRAWS = 40
+RESTARTS = 4
 USUAL_WORK = 2.0**23  # distances to compute: beyond it there are fewer draws
 MOST_WORK = 2.0**27  # beyond it there are no draws
 ITERATIONS = 10  # that a cut takes, roughly
 FEWEST_DRAWS = 10  # that say something
 COMES_BACK = 0.75  # part of the rows of two clusters, taken together, that they must share to be the same one
 NUDGES = 20  # of the centres
-PLACES_OF_A_CUT = 16  # that stand for the rows of a point when they are cut
+FEW = 4  # points per centre: up to so many are too coarse to be cut as they are
+PLACES_OF_A_CUT = 16  # that stand for the rows of a point when these are cut
 PLACES = 32  # that stand for the rows of a point
 MOST_PLACES = 2.0**17  # times centres; beyond it fewer stand for a point
 LARGE_NUDGE = 0.3  # of the scatter of a coordinate: about as far as borders are smooth
@@ -66,15 +68,21 @@ def judge_solution(
 
     The points are finer than the centres. Centres that are a cut of the points, and were not placed by sums, have no last step.
     """
-    filled = points.filled()
-    n_clusters = len(centers)
-    rows = _Scattered.of(filled, n_clusters, generator, most=PLACES_OF_A_CUT)
-    draws = _n_draws(len(rows.places), n_clusters) if len(points.points) > n_clusters > 1 else 0
-    drawn = [points.resample(generator).filled() for _ in range(draws)]
-    cuts = [_Scattered.of(one, n_clusters, generator, most=PLACES_OF_A_CUT).cut(n_clusters, generator) for one in drawn]
+    filled, n_clusters = points.filled(), len(centers)
+    few = len(points.points) <= FEW * n_clusters
+    rows = _Scattered.of(filled, n_clusters, generator, most=PLACES_OF_A_CUT) if few else _Scattered.at(filled)
+    draws, restarts = _effort(len(rows.places), n_clusters, restarts=1 if few else RESTARTS)
+    drawn = [points.resample(generator).filled() for _ in range(draws if len(points.points) > n_clusters > 1 else 0)]
+    if few:
+        places = [_Scattered.of(one, n_clusters, generator, most=PLACES_OF_A_CUT) for one in drawn]
+        cuts = [weighted_kmeans(one.places, one.weights, n_clusters, generator=generator, restarts=1) for one in places]
+    else:
+        cuts = [one.cut(n_clusters, generator=generator, restarts=restarts) for one in drawn]
     solutions = settle(rows.places, rows.weights, np.stack([centers, *cuts]))[0]
-    best = [_Scattered.of(one, n_clusters, generator, most=2).best_of(solutions) for one in drawn]
-    chosen = _compare(rows, solutions[[0, *best]])
+    if few:
+        best = [_Scattered.of(one, n_clusters, generator, most=2).best_of(solutions) for one in drawn]
+        solutions = solutions[[0, *best]]
+    chosen = _compare(rows, solutions)
     if last is None:
         return chosen
     carried, counts = _carry(filled, centers, last, generator)
@@ -82,11 +90,12 @@ def judge_solution(
     return replace(chosen, center_errors=center_errors, count_errors=count_errors)
 
 
-def _n_draws(n_places: int, n_clusters: int) -> int:
-    """Return how many draws are cut: fewer where there are many centres."""
+def _effort(n_places: int, n_clusters: int, *, restarts: int) -> tuple[int, int]:
+    """Return how many draws are cut, and with how many restarts: fewer of both where there are many centres."""
     cut = n_places * n_clusters * ITERATIONS
-    draws = int(min(DRAWS, max(FEWEST_DRAWS, USUAL_WORK / cut)))
-    return draws if draws * cut <= MOST_WORK else 0
+    restarts = restarts if FEWEST_DRAWS * restarts * cut <= USUAL_WORK else 1
+    draws = int(min(DRAWS, max(FEWEST_DRAWS, USUAL_WORK / (restarts * cut))))
+    return (draws if draws * restarts * cut <= MOST_WORK else 0), restarts
 
 
 def _compare(rows: "_Scattered", solutions: FloatArray) -> Beyond:
@@ -136,13 +145,14 @@ class _Scattered:
     weights: FloatArray
 
     @classmethod
+    def at(cls, points: NoisyPoints) -> "_Scattered":
+        """Return the points themselves."""
+        return cls(points.points, points.weights)
+
+    @classmethod
     def of(cls, points: NoisyPoints, n_clusters: int, generator: np.random.Generator, *, most: int = PLACES) -> "_Scattered":
         size = 2 * int(min(most, max(2.0, MOST_PLACES / (len(points.points) * n_clusters))) // 2)
         return cls(points.scattered(generator, size), np.repeat(points.weights / size, size))
-
-    def cut(self, n_clusters: int, generator: np.random.Generator) -> FloatArray:
-        """Return centres by weighted k-means from one start."""
-        return weighted_kmeans(self.places, self.weights, n_clusters, generator=generator, restarts=1)
 
     def best_of(self, solutions: FloatArray) -> int:
         """Return which of several solutions has the lowest loss."""
