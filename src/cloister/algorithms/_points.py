@@ -10,6 +10,7 @@ from cloister.algorithms._grid import project_to_total
 from cloister.algorithms._kmeans import weighted_kmeans
 from cloister.columns import FloatArray, IntArray
 
+AT_ENDS = 0.9  # of the largest variance that a mean leaves room for: from it on values are taken to be one of two
 PIECE = 1 << 16  # points whose distances are computed together
 
 
@@ -25,6 +26,7 @@ class NoisyPoints:
     n_rows: float  # public or noisy
     scatter_error: float = 0.0  # standard error of the mean squared distance of a row from its point
     given: FloatArray | None = None  # weights; by default the nearest to the counts that are not negative and add up to n_rows
+    ends: FloatArray | None = None  # how far from 0 values lie at most in each coordinate; infinite where that is not known
     resolution: float = 0.0  # mean squared distance that is too small to be seen: rows may lie anywhere in a cell
 
     @property
@@ -57,10 +59,20 @@ class NoisyPoints:
         )
 
     def scattered(self, generator: np.random.Generator, size: int) -> FloatArray:
-        """Return `size` places for each point, in opposite pairs around it, with the scatter of its rows."""
+        """Return `size` places for each point, in opposite pairs around it, with the scatter of its rows.
+
+        In a coordinate in which rows scatter nearly as far as its ends allow, all of them lie at one of the two.
+        """
         n_points, n_features = self.points.shape
         offsets = generator.standard_normal((n_points, size // 2, n_features)) * np.sqrt(self.variances)[:, None]
-        return np.asarray((self.points[:, None] + np.concatenate([offsets, -offsets], axis=1)).reshape(-1, n_features))
+        places = self.points[:, None] + np.concatenate([offsets, -offsets], axis=1)
+        if self.ends is not None:
+            means = np.clip(self.points, -self.ends, self.ends)
+            at_ends = np.flatnonzero(np.average(self.variances >= AT_ENDS * (self.ends**2 - means**2), axis=0) > 0.5)
+            ends, means = self.ends[at_ends], means[:, None, at_ends]
+            above = generator.random((n_points, size, len(at_ends))) < (1 + means / ends) / 2
+            places[:, :, at_ends] = np.where(above, ends, -ends)
+        return np.asarray(places.reshape(-1, n_features))
 
     def cut(self, n_clusters: int, *, generator: np.random.Generator, restarts: int) -> FloatArray:
         """Return centres by weighted k-means; where there are not more points than clusters, the points, heaviest first."""

@@ -187,9 +187,15 @@ def _outcome(located: Located, refined: Refined, plan: KMeansPlan, frame: Frame,
         square = mean_square(profile, n_rows=plan.n_sampled, longest=longest).value
         hidden = np.full(frame.n_features, math.sqrt(square / frame.n_features))
     error_inputs = ErrorInputs(
-        points=first_points(refined, n_rows=plan.n_sampled, loss=losses["loss"]),
+        points=first_points(refined, frame, n_rows=plan.n_sampled, loss=losses["loss"]),
         centers=refined.centers,
-        last=LastStep(offsets=refined.last.offsets, errors=refined.last.errors, errors_before=refined.errors_before),
+        last=LastStep(
+            offsets=refined.last.offsets,
+            errors=refined.last.errors,
+            errors_before=refined.errors_before,
+            radius=refined.last.radius,
+            passed=refined.last.passed,
+        ),
         row_share=plan.row_share,
         n_rows=plan.n_rows,
         hidden=hidden,

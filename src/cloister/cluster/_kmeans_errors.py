@@ -16,14 +16,14 @@ if TYPE_CHECKING:
     from cloister.cluster._plan import Outcome
 
 LEAST_SCATTER = 0.05  # of the loss, within the points
+ROUNDS = 10  # until columns that cannot vary as much as the others have left their part to these
 
 
-def first_points(refined: Refined, *, n_rows: float, loss: float) -> NoisyPoints:
+def first_points(refined: Refined, frame: Frame, *, n_rows: float, loss: float) -> NoisyPoints:
     """Return the points of the first round, which are several per cluster, as what stands for the rows.
 
     The centres are known better by now, so points lie as far from theirs as the noise of the first round does not explain.
-    Their rows scatter alike in all directions, by what the loss leaves when the points' own distances from the centres are
-    taken out.
+    Their rows scatter by what the loss leaves when the points' own distances from the centres are taken out.
     """
     first = refined.moves[0]
     n_points, n_features = first.points.shape
@@ -38,11 +38,33 @@ def first_points(refined: Refined, *, n_rows: float, loss: float) -> NoisyPoints
         count_errors=np.full(n_points, first.count_sigma),
         variances=np.zeros((n_points, n_features)),
         n_rows=n_rows,
+        ends=np.where(np.repeat(frame.widths, frame.widths) == 1, frame.reach / frame.distance_unit, np.inf),
     )
     weights = np.maximum(found.weights, 1e-300)
     between = float(np.average(np.sum(offsets**2, axis=1), weights=weights))
-    scatter = max(loss - between, LEAST_SCATTER * loss) / n_features
-    return replace(found, variances=np.full((n_points, n_features), scatter))
+    scatter = max(loss - between, LEAST_SCATTER * loss)
+    return replace(found, variances=divide_scatter(scatter, found.points, weights, frame))
+
+
+def divide_scatter(scatter: float, points: FloatArray, weights: FloatArray, frame: Frame) -> FloatArray:
+    """Return the variances of the rows of points, by coordinate: together a mean squared distance from their points.
+
+    In a column whose values lie within r of its centre, rows with the mean m vary by at most r^2 - m^2. Levels of a category,
+    yes and no all lie at r, so that theirs vary by as much. The other columns vary alike, as far as their ends allow.
+    """
+    widths = np.array(frame.widths)
+    first = np.cumsum(widths) - widths
+    most = np.maximum((frame.reach[first] / frame.distance_unit) ** 2 - np.add.reduceat(points**2, first, axis=1), 0.0)
+    levels = np.zeros(len(widths), dtype=bool)
+    levels[: len(frame.domain.columns)] = [one.has_levels for one in frame.domain.columns]
+    parts = weights / weights.sum()
+    known = np.where(levels, most, 0.0)
+    known *= min(1.0, scatter / max(float(parts @ known.sum(axis=1)), 1e-300))
+    left, each, others = max(scatter - float(parts @ known.sum(axis=1)), 0.0), scatter / len(widths), np.zeros_like(known)
+    for _ in range(ROUNDS):
+        others = np.where(levels, 0.0, np.minimum(most, each * widths))
+        each = min(each * left / max(float(parts @ others.sum(axis=1)), 1e-300), 1.0)
+    return np.repeat((known + others) / widths, widths, axis=1)
 
 
 def as_last_counted(points: NoisyPoints, centers: FloatArray, counts: FloatArray) -> NoisyPoints:
