@@ -198,6 +198,18 @@ def test_levels_have_no_mean_and_a_quantile_is_a_part():
             number(np.ones(21)).quantiles([part])
 
 
+@pytest.mark.parametrize("edges", [[0.0, 1e-100, 2e-100, 1.0], [-1e60, 0.0, 1.0, 1e60], [0.0, 1.0], [0.0, 1.0, 2.0]])
+@pytest.mark.parametrize("count", [1.0, 1e100])
+@pytest.mark.parametrize("sigma", [0.0, 1e-3, 20.0])
+def test_whatever_an_edited_file_holds_has_numbers_or_none(edges, count, sigma):
+    for place in range(len(edges) - 1):
+        counts = np.zeros(len(edges))
+        counts[place] = count
+        profile = number(np.vstack([counts, counts[::-1]]), sigma=sigma, edges=edges)
+        for found in (profile.mean(), profile.spread(), profile.quantiles(), profile.difference()):
+            assert found.value.shape[0] == 2
+
+
 @pytest.mark.parametrize(
     "wrong",
     [

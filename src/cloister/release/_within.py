@@ -16,6 +16,7 @@ REACH = 2.0  # standard errors to each side of a share at which a quantile is lo
 FEWEST = 2  # bins back from the last one, over which the fall of the density is taken
 HEAVY = 1.5  # scales of the fall by which their mean may be off: most tails are heavier than they look
 FAR = 8.0  # scales of the fall, within which the rows beyond the last bin would lie
+MOST = 600.0  # of a logarithm, so that what an edited file holds has an exponential
 EVEN = math.sqrt(12)  # widths of a bin for each standard deviation of values spread evenly over it
 
 
@@ -92,7 +93,7 @@ class Within:
         variance = float(squares @ self.rows) / self.total
         spread = math.sqrt(max(variance, float(self.variances @ shares)))
         parts = self.error(squares - variance), 2 * self.unknown(away), float(shares @ self.variance_errors)
-        return spread, float(np.linalg.norm(parts)) / (2 * spread)
+        return spread, float(np.linalg.norm(parts)) / max(2 * spread, 1e-300)
 
     def quantile(self, part: float) -> tuple[float, float]:
         """Return a quantile and its error."""
@@ -152,8 +153,8 @@ def _tail(cluster: Shares, edges: FloatArray, logs: FloatArray, side: int) -> tu
     back = last - sign * min(FEWEST, abs(last - first))
     fall = float(logs[back] - logs[last]) / abs(float(middles[last] - middles[back])) if back != last else math.inf
     scale = max(min(1 / fall if fall > 0 else math.inf, reach), min(width / 6, reach))
-    density = math.exp(float(logs[last]) - width / (2 * scale))  # at the end
-    expected = density * scale
+    density = math.exp(min(float(logs[last]) - width / (2 * max(scale, 1e-300)), MOST))  # at the end
+    expected = min(density * scale, float(cluster.counts[inside].sum()))
     near = cluster.counts[beyond][np.abs(edges[beyond + (0 if side else 1)] - end) < FAR * scale]
     # Both of what the fall lets expect, which may be all wrong, and of what the counts say.
     doubt, noise = max(expected, cluster.sigma) ** 2, max(cluster.sigma**2 * near.size, 1e-300)
