@@ -329,7 +329,7 @@ def mean_square(lengths: Lengths, *, n_rows: float, longest: float) -> MeanSquar
 
 
 def _mean_beyond(room: float, power: float) -> float:
-    """Return the mean square of distances beyond 1 that are more than t with a chance of t to the minus `power`, up to `room`."""
+    """Return the mean square of distances from 1 up to `room`, which exceed t with a chance of t to the minus `power`."""
     excess, log = power - 2.0, math.log(room)
     return 1.0 + 2.0 * (log if abs(excess) < 1e-6 else -math.expm1(-excess * log) / excess)
 
