@@ -97,7 +97,6 @@ class Move:
     counts: FloatArray  # noisy numbers of their rows
     count_sigma: float
     radius: float  # at which offsets were clipped
-    passed: float  # part of a small displacement that clipping was taken to leave
     gained: float  # in mean squared distance
     scatter: Scatter | None  # of the rows around their centre; None unless the round asked for it
 
@@ -236,7 +235,6 @@ def _move(
         counts=counts.value,
         count_sigma=counts.sigma,
         radius=radius,
-        passed=phi,
         gained=gained,
         scatter=find_scatter(others[0], counts, step) if others else None,
     )
@@ -331,7 +329,7 @@ def mean_square(lengths: Lengths, *, n_rows: float, longest: float) -> MeanSquar
 
 
 def _mean_beyond(room: float, power: float) -> float:
-    """Return the mean square of distances from 1 to `room` that exceed t with a chance of t to the minus `power`."""
+    """Return the mean square of distances from 1 up to `room`, which exceed t with a chance of t to the minus `power`."""
     excess, log = power - 2.0, math.log(room)
     return 1.0 + 2.0 * (log if abs(excess) < 1e-6 else -math.expm1(-excess * log) / excess)
 

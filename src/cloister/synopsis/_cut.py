@@ -60,7 +60,8 @@ def cut(points: "Points", n_clusters: int, *, n_init: int, representatives: str,
     total = None
     if points.grid is None or len(whole.points) <= MOST_CELLS:
         total = _total_errors(points, filled, found, judged, one, generator)
-    noise_of_loss = float(points.noise.of_sums(nearest_squares(counted.points, found))[0]) / counted.n_rows
+    squares = nearest_squares(counted.points, found) + np.sum(counted.variances, axis=1)
+    noise_of_loss = float(points.noise.of_sums(squares)[0]) / counted.n_rows
     beyond = 0.0 if total is None else total.loss
     return Cut(
         centers=np.vstack([found, found[again] if points.grid is None else frame.draw(generator, len(again))]),
@@ -69,11 +70,23 @@ def cut(points: "Points", n_clusters: int, *, n_init: int, representatives: str,
         count_noise=judged.count_errors,
         total=total,
         losses={
-            "loss": cut_loss(filled, found),
+            "loss": _loss(points, counted, found),
             "loss_error": math.hypot(noise_of_loss, beyond, filled.scatter_error),
-            "loss_of_one_centre": cut_loss(filled, one),
+            "loss_of_one_centre": _loss(points, counted, one),
         },
     )
+
+
+def _loss(points: "Points", counted: NoisyPoints, centers: FloatArray) -> float:
+    """Return the mean squared distance to the centres.
+
+    That of cells is by their noisy counts as they are: the noise of empty cells far off, made non-negative, would add up. It is
+    at least what even rows scatter within their cells.
+    """
+    if points.grid is None:
+        return cut_loss(counted, centers)
+    squares = nearest_squares(counted.points, centers) + np.sum(counted.variances, axis=1)
+    return max(float(counted.counts @ squares) / counted.n_rows, counted.scatter)
 
 
 @dataclass(frozen=True, eq=False)
