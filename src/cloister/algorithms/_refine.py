@@ -97,6 +97,7 @@ class Move:
     counts: FloatArray  # noisy numbers of their rows
     count_sigma: float
     radius: float  # at which offsets were clipped
+    passed: float  # part of a small displacement that clipping was taken to leave
     gained: float  # in mean squared distance
     scatter: Scatter | None  # of the rows around their centre; None unless the round asked for it
 
@@ -235,6 +236,7 @@ def _move(
         counts=counts.value,
         count_sigma=counts.sigma,
         radius=radius,
+        passed=phi,
         gained=gained,
         scatter=find_scatter(others[0], counts, step) if others else None,
     )

@@ -77,19 +77,20 @@ def as_last_counted(points: NoisyPoints, centers: FloatArray, counts: FloatArray
     owner, weights = nearest_of(points.points, centers), points.weights
     seen = np.bincount(owner, weights=weights, minlength=len(known))
     lost = np.flatnonzero((seen <= 0) & (known > 0))
-    parts = {name: np.full(len(lost), float(np.median(getattr(points, name)))) for name in ("errors", "count_errors")}
+    kept = np.where(weights > 0, weights * (known / np.maximum(seen, 1e-300))[owner], np.minimum(points.counts, 0.0))
     return replace(
         points,
         points=np.vstack([points.points, centers[lost]]),
-        counts=np.concatenate(
-            [
-                np.where(weights > 0, weights * (known / np.maximum(seen, 1e-300))[owner], np.minimum(points.counts, 0.0)),
-                known[lost],
-            ]
-        ),
+        errors=_and_typical(points.errors, len(lost)),
+        counts=np.concatenate([kept, known[lost]]),
+        count_errors=_and_typical(points.count_errors, len(lost)),
         variances=np.vstack([points.variances, np.tile(points.variances.mean(axis=0), (len(lost), 1))]),
-        **{name: np.concatenate([getattr(points, name), added]) for name, added in parts.items()},
     )
+
+
+def _and_typical(values: FloatArray, more: int) -> FloatArray:
+    """Return values, and their median as many times more."""
+    return np.concatenate([values, np.full(more, float(np.median(values)))])
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
