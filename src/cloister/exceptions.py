@@ -61,8 +61,10 @@ class DataError(CloisterError, ValueError):
 class BoundsError(CloisterError, ValueError):
     """No bounds of a column are distinguishable from noise; the search was paid for, the rest of the budget is kept.
 
-    Noisy answers decide it: what is raised says no more about rows than they do.
+    Noisy answers decide it: what is raised says no more about rows than they do. `columns` names all of these columns.
     """
+
+    columns: tuple[str, ...] = ()
 
 
 class ConversionError(CloisterError, ValueError):

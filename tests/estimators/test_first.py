@@ -324,8 +324,10 @@ def test_a_column_whose_bounds_are_not_found_ends_the_fit_before_its_main_questi
     rows = np.column_stack([generator.normal(50, 5, n_rows), np.full(n_rows, np.nan)])
     ledger = Ledger(epsilon=1.0, delta=1e-6)
     unseen = "x0, x1" if "n_rows" in options else "x1"
-    with pytest.raises(BoundsError, match=rf"KMeans\.bounds: .* found none in {unseen}\. Declare bounds .* or use more rows"):
+    message = rf"KMeans\.bounds: .* found none in {unseen}\. Declare bounds .* or use more rows"
+    with pytest.raises(BoundsError, match=message) as refusal:
         KMeans(2, bounds="private", ledger=ledger, **options).fit(rows)
+    assert ", ".join(refusal.value.columns) == unseen
     assert {event.question_name for event in ledger.events} <= {"row_count", "column_magnitudes", "column_intervals"}
     assert bool(ledger.events) == ("n_rows" not in options), "what public numbers rule out costs nothing"
     assert ledger.spent.epsilon_at(1e-6) < 0.5

@@ -437,11 +437,13 @@ class PrivateEstimator(NotebookPage, PersonParameters, BaseEstimator):  # type: 
         """Refuse a fit before its main questions: noisy answers that are paid for hide where some columns lie."""
         shown = ", ".join(plain_text(one) for one in names[:SHOWN_NAMES])
         more = f" and {len(names) - SHOWN_NAMES} more" if len(names) > SHOWN_NAMES else ""
-        raise BoundsError(
+        error = BoundsError(
             f"{self._where('bounds')}: expected values that stand out from the noise, found none in {shown}{more}. Declare "
             "bounds of these columns, leave them out, or use more rows or a larger epsilon. At most the search for bounds was "
             "spent."
         )
+        error.columns = tuple(names)
+        raise error
 
     def _new_progress(self) -> Progress:
         return Progress(self._owner, enabled=self.progress)
