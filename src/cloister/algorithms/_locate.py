@@ -162,13 +162,6 @@ def _voting_space(generator: np.random.Generator, full: Space, origin: Origin, a
     if dimension >= full.n_features:
         return full
     directions, n_axes = np.eye(full.n_features), 0
-    known = full.frame.spreads
-    if axes is None and known is not None:  # columns of little weight are left out, if few coordinates are left
-        order = np.argsort(-known, kind="stable")
-        parts = np.cumsum(known[order] ** 2)
-        n_leading = int(np.searchsorted(parts, ENERGY * parts[-1])) + 1
-        if n_leading <= dimension:
-            return Space(full.frame, directions[:, order[:n_leading]], origin.point)
     if axes is not None:
         parts = np.cumsum(axes.spreads**2)
         n_leading = int(np.searchsorted(parts, ENERGY * parts[-1])) + 1
