@@ -16,7 +16,7 @@ from benchmarks.ablation import VARIANTS
 from benchmarks.quote import quote_tables
 from benchmarks.shared_noise import LIFTS, attack, lift_centers, simulate
 
-from benchmarks import adaptive, errors, every_k, families, fit_speed, pictures, privacy_unit, tables, unseen
+from benchmarks import adaptive, errors, every_k, families, few_rows, fit_speed, pictures, privacy_unit, tables, unseen
 from cloister import KMeans
 from cloister.cluster import plan_fit
 
@@ -27,7 +27,15 @@ def recorded(name):
 
 
 def test_a_name_that_is_not_there_is_refused(capsys):
-    wrong = {"irris": errors, "rings": every_k, "linne-20": families, "line-20:7": families, "missin": tables, "winne": unseen}
+    wrong = {
+        "irris": errors,
+        "rings": every_k,
+        "linne-20": families,
+        "blobbs-2-2": few_rows,
+        "line-20:7": families,
+        "missin": tables,
+        "winne": unseen,
+    }
     for word, script in wrong.items():
         with pytest.raises(SystemExit):
             script.main([word])
