@@ -31,6 +31,7 @@ ITERATIONS = 10  # that a cut takes, roughly
 FEWEST_DRAWS = 10  # that say something
 COMES_BACK = 0.75  # part of the rows of two clusters, taken together, that they must share to be the same one
 NUDGES = 20  # of the centres
+MANY = 15  # points: from so many on a draw is judged by two places for each, before by one
 FEW = 4  # points per centre: up to so many are too coarse to be cut as they are
 PLACES_OF_A_CUT = 16  # that stand for the rows of a point when these are cut
 PLACES = 32  # that stand for the rows of a point
@@ -80,7 +81,11 @@ def judge_solution(
         cuts = [one.cut(n_clusters, generator=generator, restarts=restarts) for one in drawn]
     solutions = settle(rows.places, rows.weights, np.stack([centers, *cuts]))[0]
     if few:
-        best = [_Scattered.of(one, n_clusters, generator, most=2).best_of(solutions) for one in drawn]
+        single = (
+            len(points.points) < MANY
+        )  # a few points tell so little that one place for each is as fine as the rows are known
+        judges = [_Scattered(one.scattered(generator, 2), np.repeat(one.weights / 2, 2)) for one in drawn]
+        best = [(one.every_other() if single else one).best_of(solutions) for one in judges]
         solutions = solutions[[0, *best]]
     chosen = _compare(rows, solutions)
     if last is None:
@@ -153,6 +158,10 @@ class _Scattered:
     def of(cls, points: NoisyPoints, n_clusters: int, generator: np.random.Generator, *, most: int = PLACES) -> "_Scattered":
         size = 2 * int(min(most, max(2.0, MOST_PLACES / (len(points.points) * n_clusters))) // 2)
         return cls(points.scattered(generator, size), np.repeat(points.weights / size, size))
+
+    def every_other(self) -> "_Scattered":
+        """Return one of each pair of places."""
+        return _Scattered(self.places[::2], 2 * self.weights[::2])
 
     def best_of(self, solutions: FloatArray) -> int:
         """Return which of several solutions has the lowest loss."""

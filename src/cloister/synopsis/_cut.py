@@ -70,14 +70,14 @@ def cut(points: "Points", n_clusters: int, *, n_init: int, representatives: str,
         count_noise=judged.count_errors,
         total=total,
         losses={
-            "loss": _loss(points, counted, found),
+            "loss": loss_of(points, counted, found),
             "loss_error": math.hypot(noise_of_loss, beyond, filled.scatter_error),
-            "loss_of_one_centre": _loss(points, counted, one),
+            "loss_of_one_centre": loss_of(points, counted, one),
         },
     )
 
 
-def _loss(points: "Points", counted: NoisyPoints, centers: FloatArray) -> float:
+def loss_of(points: "Points", counted: NoisyPoints, centers: FloatArray) -> float:
     """Return the mean squared distance to the centres.
 
     That of cells is by their noisy counts as they are: the noise of empty cells far off, made non-negative, would add up. It is

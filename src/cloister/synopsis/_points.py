@@ -17,7 +17,7 @@ from cloister import validate
 from cloister.algorithms import RESTARTS, CellNoise, KChoice, NoisyPoints, compare_numbers, cut_loss, silhouette, ward_tree
 from cloister.columns import FloatArray, Frame
 from cloister.privacy import Entropy
-from cloister.synopsis._cut import Cut, cut, put_together
+from cloister.synopsis._cut import Cut, cut, loss_of, put_together
 from cloister.synopsis._grid import Grid, refuse_slope
 from cloister.synopsis._range import RangeCount
 
@@ -265,12 +265,13 @@ class Points:
         count = validate.integer("Synopsis.loss.n_clusters", n_clusters, low=1, high=LARGEST_N_CLUSTERS)
         generator = _generator("loss", random_state)
         points = self.few(generator)
-        value = cut_loss(points.filled(), points.filled().cut(count, generator=generator, restarts=RESTARTS))
+        centers = points.filled().cut(count, generator=generator, restarts=RESTARTS)
+        value = cut_loss(points.filled(), centers)
         drawn = [points.resample(generator).filled() for _ in range(LOSS_DRAWS)]
         others = [cut_loss(one, one.cut(count, generator=generator, restarts=LOSS_RESTARTS)) for one in drawn]
         unit = self.frame.distance_unit**2
         error = math.hypot(math.sqrt(float(np.mean((np.array(others) - value) ** 2))), points.scatter_error)
-        return LossEstimate(unit * value, unit * error)
+        return LossEstimate(unit * (value if self.grid is None else loss_of(self, self.cloud(), centers)), unit * error)
 
     def silhouette(self, n_clusters: int, *, random_state: int | None = None) -> float:
         """Return how much nearer rows are to their own centre than to the next one, of `n_clusters` centres: from 0 to 1.
