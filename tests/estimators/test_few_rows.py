@@ -58,7 +58,13 @@ def test_the_default_ledger_is_a_shared_one(monkeypatch):
 
 @pytest.mark.parametrize(
     "options",
-    [{"guarantee": GDP(0.24)}, {"describe": 0.1}, {"bounds": "private"}, {"n_rows": None}, {"n_clusters": "auto"}],
+    [
+        {"guarantee": GDP(0.24)},
+        {"describe": 0.1},
+        {"bounds": "private", "epsilon": 8.0},
+        {"n_rows": None},
+        {"n_clusters": "auto"},
+    ],
     ids=lambda options: next(iter(options)),
 )
 def test_a_fit_that_asks_more_or_promises_something_else_draws_gaussian_noise(options):

@@ -316,7 +316,7 @@ def test_errors_are_those_of_noise_where_clusters_are_clear(rows):
 def test_errors_are_larger_where_k_means_might_have_ended_elsewhere(generator):
     release = KMeans(5, epsilon=1.0, bounds=(0, 1), random_state=0).fit(generator.uniform(size=(8000, 2))).release_
     assert np.median(release.center_errors / release.center_noise) > 5
-    assert release.stability.mean() < 0.8
+    assert release.stability.mean() < 0.9
     assert (release.count_errors >= release.count_noise).all()
 
 

@@ -48,7 +48,8 @@ def test_groups_are_found_whatever_tells_them_and_however_wide_the_bounds_are(te
 
 
 @pytest.mark.parametrize(
-    "options", [{}, {"delta": 0.0, "epsilon": 4.0}, {"describe": 0.85}, {"scaling": "auto", "n_rows": N_ROWS}]
+    "options",
+    [{}, {"delta": 0.0, "epsilon": 4.0}, {"describe": 0.85, "bounds_share": 0.05}, {"scaling": "auto", "n_rows": N_ROWS}],
 )
 def test_small_fits_are_planned_paid_and_recorded(options, generator):
     table, _ = patients(generator, "both")

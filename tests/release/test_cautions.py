@@ -48,10 +48,12 @@ def fit(table, bounds, **options):
     return KMeans(2, epsilon=2.0, n_init=1, n_jobs=1, bounds=bounds, **options).fit(table)
 
 
-@pytest.mark.parametrize("mistake", BADLY)
-def test_a_mistake_is_said_with_its_remedy(mistake, people):
+@pytest.mark.parametrize(
+    ("mistake", "scaling"), [*((one, "bounds") for one in BADLY), ("the unit", "spread"), ("dates", "spread")]
+)
+def test_a_mistake_is_said_with_its_remedy(mistake, scaling, people):
     name, declared, what, remedy = BADLY[mistake]
-    found = [one for one in fit(people, {**WELL, name: declared}).warnings_ if one.column == name]
+    found = [one for one in fit(people, {**WELL, name: declared}, scaling=scaling).warnings_ if one.column == name]
     assert len(found) == 1
     assert what in found[0].what
     assert found[0].what.startswith(name)

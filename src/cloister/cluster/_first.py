@@ -35,6 +35,7 @@ SIZE_SHARE = 0.02  # of the budget, for the number of rows where it is not publi
 BOUNDS_SHARE = 0.05  # for bounds that are not public and for spreads, where nobody knows the number of rows
 BOUNDS_LOW, BOUNDS_HIGH = 0.02, 0.2  # least and most where it is known: as much as the search needs
 BOUNDS_ERROR = 0.0025  # part of the rows that the noise of its first histogram should not exceed
+AT_ONE_PLACE = 2.0**-12  # of the width of public bounds
 BOUNDS_BLIND = 0.1  # part of the rows: where the noise exceeds it even at the most, nothing is asked
 MAGNITUDES_PART, FIRST_LOOK_PART = 0.3, 0.34  # of the share for bounds; further looks divide the rest
 CELLS_LOW, CELLS_HIGH = 0.002, 0.01  # least and most for what is missing or outside; as much again for means and clusters
@@ -258,7 +259,11 @@ def _find_bounds(
     for index, one in found.items():
         low, high = columns[index].interval
         if one.narrowed and columns[index].can_be_private and not columns[index].has_place:
-            bounds[index] = max(one.low, low), min(one.high, high)
+            inside = max(one.low, low), min(one.high, high)
+            at_an_end = low in inside or high in inside
+            # Rows at a single place at an end were moved there: bounds that say so tell of a mistaken unit, others hide it.
+            if inside[1] - inside[0] > AT_ONE_PLACE * (high - low) or not at_an_end:
+                bounds[index] = inside
     return domain.with_bounds(bounds, spreads), [index for index in domain.private if not found[index].seen]
 
 

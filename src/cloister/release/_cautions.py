@@ -129,19 +129,18 @@ def _unused(release: "Release") -> Iterator[Caution]:
 
     Of values whose mean lies a part p of the width from an end, at most 5 p lie farther than a fifth of the width from it.
     """
-    if release.scaling == "spread":
-        return
     weights, domain = _weights(release), release.domain
+    firsts = np.cumsum((0, *release.frame.widths))[:-1]
+    widths = 2 * release.frame.reach[firsts]  # of the bounds, in distances
     within = _most_loss(release)  # of all columns together, so of each at most
     names = domain.names(release.feature_names)
-    for name, one, found, cut in zip(names, domain.columns, domain.found, domain.slices(), strict=True):
+    for name, one, found, cut, width in zip(names, domain.columns, domain.found, domain.slices(), widths, strict=True):
         if not one.is_measured or found:
             continue
         low, high = one.interval
         centers = (release.cluster_centers[:, cut.start] - low) / (high - low)
         errors = release.center_errors[:, cut.start] / (high - low)
         mean, error = float(weights @ centers), float(np.linalg.norm(weights * errors))
-        width = 2 * one.weight if release.scaling == "bounds" else high - low  # in distances
         scatter = float(weights @ (np.abs(centers - mean) + CLEAR * errors) ** 2) + within / width**2
         if min(mean, 1 - mean) + CLEAR * error >= NEAR_END and scatter >= NEAR_END**2:
             continue
