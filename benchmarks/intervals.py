@@ -202,17 +202,17 @@ def _compare_centers(found: Found, table: Table, release: Release, solution: tup
 
 def _compare_profiles(found: Found, table: Table, release: Release) -> None:
     assert release.profiles is not None
-    labels = release.predict(table.frame)
+    rows, centers = release.frame.clean(_coded(table)), release.frame.to_unit(release.cluster_centers)
+    labels = np.argmin(((rows[:, None] - centers) ** 2).sum(axis=2), axis=1)  # with gaps where the fit placed them
     for shown in release.profiles.names:
         name, profile = shown.removesuffix(COPY), release.profiles[shown]
         if name not in table.numbers:
             continue
         values = _clipped(table, name)
         groups = [values[labels == label].dropna().to_numpy() for label in range(table.n_clusters)]
-        mean = _geometric_mean if isinstance(table.columns[name], Number) else np.mean
         truths = {"sds": (profile.spread(), [one.std() if one.size else np.nan for one in groups])}
         if shown != name:
-            truths["means"] = profile.mean(), [mean(one) if one.size else np.nan for one in groups]
+            truths["means"] = profile.mean(), [one.mean() if one.size else np.nan for one in groups]
         for quantity, (stated, true) in truths.items():
             away = np.abs(stated.value - true) / stated.error
             found[quantity].append(away[np.isfinite(away)])
@@ -221,10 +221,6 @@ def _compare_profiles(found: Found, table: Table, release: Release) -> None:
             if one.size and np.isfinite(stated.value[label]).all():
                 away = np.abs(stated.value[label] - np.quantile(one, QUANTILES)) / np.maximum(stated.error[label], 1e-300)
                 found["quantiles"].append(away)
-
-
-def _geometric_mean(values: Array) -> float:
-    return float(np.exp(np.mean(np.log(values))))
 
 
 def _compare_ranges(

@@ -123,7 +123,7 @@ def test_a_step_as_long_as_its_noise_leaves_no_way():
 
 
 def test_many_centres_get_fewer_draws_and_very_many_none():
-    usual, many, most = (resample._effort(3 * k, k, restarts=resample.RESTARTS) for k in (5, 128, 4000))
+    usual, many, most = (resample._effort(3 * k, k) for k in (5, 128, 4000))
     assert usual == (resample.DRAWS, resample.RESTARTS)
     assert resample.FEWEST_DRAWS <= many[0] < usual[0]
     assert most[0] == 0

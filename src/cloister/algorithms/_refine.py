@@ -43,7 +43,8 @@ BIN_ERROR = 0.05  # part of a mean squared distance that the width of the bins o
 FAR_ROWS = 4.0  # times that is the square of the farthest bins that matter, about
 FINEST = 8  # bins for each of STEPS
 TAIL = 2.0  # standard deviations of the noise that the farthest bins must hold together to be looked at
-FALL = 3.0  # power by which rows that the noise hides may become fewer with the distance, or slower
+CLEAR_TAIL = 4.0  # the same for rows beyond bins that hold none
+FALL = 2.5  # power by which rows that the noise hides may become fewer with the distance, or slower
 TAIL_RATIO = 4.0  # times as many rows lie beyond where the fall towards them starts to be measured
 OVERSTEP = 1.5  # times the step, while centres settle: rows change hands as centres move, so the next step points the same way
 SETTLED = 5e-4  # part of the loss: centres whose last step gained less have settled
@@ -314,6 +315,8 @@ def mean_square(lengths: Lengths, *, n_rows: float, longest: float) -> MeanSquar
     noise = lengths.sigma * np.sqrt(np.arange(len(edges), 0, -1))
     hidden = (beyond <= TAIL * noise) | (edges >= longest)
     last = int(np.argmax(np.append(hidden[:-1], True)))  # the first edge beyond which there are no more than noise may hide
+    clear = np.flatnonzero((beyond > CLEAR_TAIL * noise) & (edges < longest))  # rows far out, where few bins are added up
+    last = min(max(last, int(clear[-1]) + 1 if clear.size else 0), len(edges) - 1)
     tail, power = beyond[: last + 1].copy(), 2.0
     tail[-1] = max(tail[-1], noise[last])
     first = int(np.searchsorted(-tail, -TAIL_RATIO * tail[-1], side="right")) - 1

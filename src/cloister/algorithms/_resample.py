@@ -2,13 +2,12 @@
 """How far released centres may lie from those that k-means on the rows would give, beyond the noise of the last step.
 
 Three things add to that noise, and weighted points that stand for the rows show all of them. **The choice among solutions**:
-the points are drawn again with other noise and another sample of rows, each draw is cut anew, and the centres of each cut
-settle on the points as they were released. Where points are only a few per centre, places around them are cut instead, and of
-all these solutions each draw takes the one with the lowest loss on it: a poor start is not another solution. Where there is one
-good solution all end at the same place; else they end wherever k-means might have ended. **What the step before left**: centres
-were not known exactly when the last sums were asked, and rows at the borders between clusters carry a part of that error on.
-**What clipping and too few steps left**: a last step that is longer than its noise shows that centres were still moving; the
-same borders tell how far they would have gone on, and the same places how much of a mean the clipping of long offsets hid.
+the points are drawn again with other noise and another sample of rows, each draw is cut anew with restarts, and the centres of
+each cut settle on the points as they were released. Where there is one good solution all end at the same place; else they end
+wherever k-means might have ended. **What the step before left**: centres were not known exactly when the last sums were asked,
+and rows at the borders between clusters carry a part of that error on. **What clipping and too few steps left**: a last step
+that is longer than its noise shows that centres were still moving; the same borders tell how far they would have gone on, and
+places around the points how much of a mean the clipping of long offsets hid.
 
 The same draws tell how often a cluster comes back. Arithmetic on public numbers: it costs no budget.
 """
@@ -19,21 +18,18 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
-from cloister.algorithms._kmeans import settle, weighted_kmeans
+from cloister.algorithms._kmeans import settle
 from cloister.algorithms._points import NoisyPoints, nearest_of, nearest_squares, squares_between
 from cloister.columns import FloatArray, IntArray
 
 DRAWS = 40
 RESTARTS = 4
-USUAL_WORK = 2.0**23  # distances to compute: beyond it there are fewer draws
+USUAL_WORK = 2.0**23  # distances to compute: beyond it there are fewer draws and no restarts
 MOST_WORK = 2.0**27  # beyond it there are no draws
 ITERATIONS = 10  # that a cut takes, roughly
 FEWEST_DRAWS = 10  # that say something
 COMES_BACK = 0.75  # part of the rows of two clusters, taken together, that they must share to be the same one
 NUDGES = 20  # of the centres
-MANY = 15  # points: from so many on a draw is judged by two places for each, before by one
-FEW = 4  # points per centre: up to so many are too coarse to be cut as they are
-PLACES_OF_A_CUT = 16  # that stand for the rows of a point when these are cut
 PLACES = 32  # that stand for the rows of a point
 MOST_PLACES = 2.0**17  # times centres; beyond it fewer stand for a point
 LARGE_NUDGE = 0.3  # of the scatter of a coordinate: about as far as borders are smooth
@@ -69,25 +65,12 @@ def judge_solution(
 
     The points are finer than the centres. Centres that are a cut of the points, and were not placed by sums, have no last step.
     """
-    filled, n_clusters = points.filled(), len(centers)
-    few = len(points.points) <= FEW * n_clusters
-    rows = _Scattered.of(filled, n_clusters, generator, most=PLACES_OF_A_CUT) if few else _Scattered.at(filled)
-    draws, restarts = _effort(len(rows.places), n_clusters, restarts=1 if few else RESTARTS)
-    drawn = [points.resample(generator).filled() for _ in range(draws if len(points.points) > n_clusters > 1 else 0)]
-    if few:
-        places = [_Scattered.of(one, n_clusters, generator, most=PLACES_OF_A_CUT) for one in drawn]
-        cuts = [weighted_kmeans(one.places, one.weights, n_clusters, generator=generator, restarts=1) for one in places]
-    else:
-        cuts = [one.cut(n_clusters, generator=generator, restarts=restarts) for one in drawn]
-    solutions = settle(rows.places, rows.weights, np.stack([centers, *cuts]))[0]
-    if few:
-        single = (
-            len(points.points) < MANY
-        )  # a few points tell so little that one place for each is as fine as the rows are known
-        judges = [_Scattered(one.scattered(generator, 2), np.repeat(one.weights / 2, 2)) for one in drawn]
-        best = [(one.every_other() if single else one).best_of(solutions) for one in judges]
-        solutions = solutions[[0, *best]]
-    chosen = _compare(rows, solutions)
+    filled = points.filled()
+    draws, restarts = _effort(len(points.points), len(centers))
+    cuts = [centers]
+    if len(points.points) > len(centers) > 1:
+        cuts += [points.resample(generator).cut(len(centers), generator=generator, restarts=restarts) for _ in range(draws)]
+    chosen = _compare(filled, settle(filled.points, filled.weights, np.stack(cuts))[0])
     if last is None:
         return chosen
     carried, counts = _carry(filled, centers, last, generator)
@@ -95,27 +78,27 @@ def judge_solution(
     return replace(chosen, center_errors=center_errors, count_errors=count_errors)
 
 
-def _effort(n_places: int, n_clusters: int, *, restarts: int) -> tuple[int, int]:
+def _effort(n_points: int, n_clusters: int) -> tuple[int, int]:
     """Return how many draws are cut, and with how many restarts: fewer of both where there are many centres."""
-    cut = n_places * n_clusters * ITERATIONS
-    restarts = restarts if FEWEST_DRAWS * restarts * cut <= USUAL_WORK else 1
+    cut = n_points * n_clusters * ITERATIONS
+    restarts = RESTARTS if FEWEST_DRAWS * RESTARTS * cut <= USUAL_WORK else 1
     draws = int(min(DRAWS, max(FEWEST_DRAWS, USUAL_WORK / (restarts * cut))))
     return (draws if draws * restarts * cut <= MOST_WORK else 0), restarts
 
 
-def _compare(rows: "_Scattered", solutions: FloatArray) -> Beyond:
+def _compare(filled: NoisyPoints, solutions: FloatArray) -> Beyond:
     """Return how far solutions lie from the first one, and how often its clusters come back in the others."""
     first, others = solutions[0], solutions[1:]
-    weights, labels = rows.weights, nearest_of(rows.places, first)
+    weights, labels = filled.weights, nearest_of(filled.points, first)
     sizes = _sizes(labels, weights, len(first))
-    loss = float(np.average(nearest_squares(rows.places, first), weights=weights))
+    loss = float(np.average(nearest_squares(filled.points, first), weights=weights))
     moved, changed, losses, back = [np.zeros_like(first)], [np.zeros(len(first))], [0.0], []
     for other in others:
         matched = other[linear_sum_assignment(squares_between(first, other))[1]]
-        owners = nearest_of(rows.places, matched)
+        owners = nearest_of(filled.points, matched)
         moved.append((matched - first) ** 2)
         changed.append((_sizes(owners, weights, len(first)) - sizes) ** 2)
-        losses.append((float(np.average(nearest_squares(rows.places, matched), weights=weights)) - loss) ** 2)
+        losses.append((float(np.average(nearest_squares(filled.points, matched), weights=weights)) - loss) ** 2)
         back.append(_overlap(labels, owners, weights, len(first)) >= COMES_BACK)
     n_draws = max(len(others), 1)
     return Beyond(
@@ -150,24 +133,9 @@ class _Scattered:
     weights: FloatArray
 
     @classmethod
-    def at(cls, points: NoisyPoints) -> "_Scattered":
-        """Return the points themselves."""
-        return cls(points.points, points.weights)
-
-    @classmethod
-    def of(cls, points: NoisyPoints, n_clusters: int, generator: np.random.Generator, *, most: int = PLACES) -> "_Scattered":
-        size = 2 * int(min(most, max(2.0, MOST_PLACES / (len(points.points) * n_clusters))) // 2)
+    def of(cls, points: NoisyPoints, n_clusters: int, generator: np.random.Generator) -> "_Scattered":
+        size = 2 * int(min(PLACES, max(2.0, MOST_PLACES / (len(points.points) * n_clusters))) // 2)
         return cls(points.scattered(generator, size), np.repeat(points.weights / size, size))
-
-    def every_other(self) -> "_Scattered":
-        """Return one of each pair of places."""
-        return _Scattered(self.places[::2], 2 * self.weights[::2])
-
-    def best_of(self, solutions: FloatArray) -> int:
-        """Return which of several solutions has the lowest loss."""
-        squares = squares_between(self.places, solutions.reshape(-1, solutions.shape[2]))
-        nearest = squares.reshape(len(self.places), *solutions.shape[:2]).min(axis=2)
-        return int(np.argmin(self.weights @ nearest))
 
     def step(self, centers: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return the mean and the number of the rows nearest to each centre; one without rows stays where it is."""

@@ -34,6 +34,7 @@ from cloister.questions import Ask
 
 LARGEST_MAX_CLUSTERS = 2048  # with two points for each, as many as a fit starts with
 SURE_OF_A_CENTRE = 2.0  # standard deviations of its count
+FARTHEST = 1.0  # distance of a row from its centre, in radii of the domain
 MOST_ROWS = 0.99  # lie within the distance beyond which the estimate of the loss does not look
 
 
@@ -182,7 +183,7 @@ def _outcome(located: Located, refined: Refined, plan: KMeansPlan, frame: Frame,
     counts = np.concatenate([counts, np.zeros(missing)])
     noise, count_noise = np.repeat(errors[:, None], centers.shape[1], axis=1), np.full(len(counts), refined.last.count_sigma)
     profile, longest = located.origin.profile, _most_rows(located, plan)
-    losses, hidden = _losses(refined, plan, longest=longest), unknown_errors(frame)
+    losses, hidden = _losses(refined, plan), unknown_errors(frame)
     if sees_distances(profile, n_rows=plan.n_sampled):  # a cluster that was not seen is as far off as rows from their mean
         square = mean_square(profile, n_rows=plan.n_sampled, longest=longest).value
         hidden = np.full(frame.n_features, math.sqrt(square / frame.n_features))
@@ -213,9 +214,9 @@ def _outcome(located: Located, refined: Refined, plan: KMeansPlan, frame: Frame,
     )
 
 
-def _losses(refined: Refined, plan: KMeansPlan, *, longest: float) -> dict[str, float]:
+def _losses(refined: Refined, plan: KMeansPlan) -> dict[str, float]:
     """Return the mean squared distance to the centres, its error, and the same around the mean, by the noisy answers."""
-    found = mean_square(refined.lengths, n_rows=plan.n_sampled, longest=longest)
+    found = mean_square(refined.lengths, n_rows=plan.n_sampled, longest=FARTHEST)
     loss = max(found.value - refined.last.gained, 0.0)
     parts = project_to_total(refined.last.counts, plan.n_rows) / plan.n_rows
     between = float(parts @ np.sum((refined.centers - parts @ refined.centers) ** 2, axis=1))
