@@ -71,7 +71,7 @@ class ColumnProfile:
     >>> counts = [[10.0, 80.0, 10.0, 0.0], [0.0, 10.0, 90.0, 0.0]]
     >>> age = ColumnProfile(name="age", kind="number", edges=[0, 30, 60, 90], noisy_counts=counts, sigma=1.0)
     >>> age.mean().value.round(1).tolist()
-    [45.0, 76.4]
+    [45.0, 76.9]
     """
 
     name: str

@@ -131,10 +131,8 @@ def _explain(logs: FloatArray, middles: FloatArray, widths: FloatArray) -> tuple
     first, last = (steps[1], steps[-2]) if len(steps) > 1 else (0.0, 0.0)
     expected[0], expected[-1] = logs[1] - first * (middles[1] - middles[0]), logs[-2] + last * (middles[-1] - middles[-2])
     unexplained = np.minimum(np.abs(np.expm1(np.minimum(expected - logs, STEEPEST))), 1.0)
-    tilts = np.clip((before + after) / 2 * widths, -STEEPEST, STEEPEST)
-    for end, beside in ((0, 1), (-1, -2)):  # a peak at the bounds has a neighbour on one side alone
-        tilts[end] *= 1 - unexplained[end] if logs[end] > logs[beside] else 1.0
-    return tilts, unexplained
+    # Of what neighbours do not explain they tell no slope either: beside a value that many rows share, or at a peak.
+    return (1 - unexplained**4) * np.clip((before + after) / 2 * widths, -STEEPEST, STEEPEST), unexplained
 
 
 def _tail(cluster: Shares, edges: FloatArray, logs: FloatArray, side: int) -> tuple[float, float, float, float, float]:
