@@ -256,27 +256,28 @@ def spread_centers(generator, n_clusters, n_features):
     return centers
 
 
-def fit_errors(generator, sizes, n_features, **options):
-    """Fit blobs, and return how far the nearest centre is from the mean of each, in units of its radius."""
+def fit_blobs(generator, sizes, n_features, **options):
+    """Fit blobs, and return the model, the rows, the means of the blobs and the mean squared distance of a row to its own."""
     labels = np.repeat(np.arange(len(sizes)), sizes)
     rows = spread_centers(generator, len(sizes), n_features)[labels]
     rows += generator.normal(size=rows.shape) / math.sqrt(n_features)
     bounds = Ball(1.2 * np.linalg.norm(rows, axis=1).max())
     model = KMeans(len(sizes), bounds=bounds, n_rows=len(rows), n_jobs=1, **options).fit(rows)
     means = np.array([rows[labels == label].mean(axis=0) for label in range(len(sizes))])
+    return model, rows, means, np.mean(np.sum((rows - means[labels]) ** 2, axis=1))
+
+
+def fit_errors(generator, sizes, n_features, **options):
+    """Fit blobs, and return how far the nearest centre is from the mean of each, in units of its radius."""
+    model, _, means, _ = fit_blobs(generator, sizes, n_features, **options)
     return np.linalg.norm(means[:, None] - model.cluster_centers_, axis=2).min(axis=1)
 
 
 def fit_gain(generator, sizes, n_features, **options):
     """Fit blobs, and return what part of the squared distances from the mean, beyond those within clusters, was removed."""
-    labels = np.repeat(np.arange(len(sizes)), sizes)
-    rows = spread_centers(generator, len(sizes), n_features)[labels]
-    rows += generator.normal(size=rows.shape) / math.sqrt(n_features)
-    bounds = Ball(1.2 * np.linalg.norm(rows, axis=1).max())
-    model = KMeans(len(sizes), bounds=bounds, n_rows=len(rows), n_jobs=1, **options).fit(rows)
-    means = np.array([rows[labels == label].mean(axis=0) for label in range(len(sizes))])
-    one, found = rows.var(axis=0).sum(), -model.score(rows) / len(rows)
-    return (one - found) / (one - np.mean(np.sum((rows - means[labels]) ** 2, axis=1)))
+    model, rows, _, within = fit_blobs(generator, sizes, n_features, **options)
+    one = rows.var(axis=0).sum()
+    return (one + model.score(rows) / len(rows)) / (one - within)
 
 
 @pytest.mark.slow

@@ -45,6 +45,7 @@ FINEST = 8  # bins for each of STEPS
 TAIL = 2.0  # standard deviations of the noise that the farthest bins must hold together to be looked at
 CLEAR_TAIL = 4.0  # the same for rows beyond bins that hold none
 FALL = 2.5  # power by which rows that the noise hides may become fewer with the distance, or slower
+MANY_HIDDEN = 0.15  # part of the rows, as the standard deviation of the noise
 TAIL_RATIO = 4.0  # times as many rows lie beyond where the fall towards them starts to be measured
 OVERSTEP = 1.5  # times the step, while centres settle: rows change hands as centres move, so the next step points the same way
 SETTLED = 5e-4  # part of the loss: centres whose last step gained less have settled
@@ -327,6 +328,8 @@ def mean_square(lengths: Lengths, *, n_rows: float, longest: float) -> MeanSquar
     squares = np.append(np.minimum(near.middle[:-1], longest) ** 2, start**2 * _mean_beyond(longest / start, power))
     widths = np.append(np.diff(np.append(0.0, np.minimum(near.edges, longest)) ** 2) / math.sqrt(12), squares[-1] - start**2)
     farther = start**2 * _mean_beyond(longest / start, min(power, FALL))  # what the noise hides may lie farther out
+    if noise[last] > MANY_HIDDEN * n_rows:  # where it hides a good part of the rows, any of them may lie anywhere
+        farther = longest**2
     hides = np.append(lengths.sigma * squares[:-1], noise[last] * farther) / max(n_rows, 1.0)
     value = float(parts @ squares)
     error = math.hypot(float(np.linalg.norm(hides)), float(np.linalg.norm(parts * widths)))
