@@ -85,8 +85,9 @@ def test_all_together_are_the_budget(options: str, guarantee: Guarantee, neighbo
     assert names.count("column_magnitudes") == 1
     assert names.count("column_intervals") >= 1
     assert names.count("cell_states") == 1
-    assert names.count("nearest_missing") == (options != "nothing missing")
-    assert names[-1] == "nearest_missing" or options == "nothing missing"
+    assert names.count("nearest_missing") <= (options != "nothing missing")
+    if not guarantee.is_pure:  # Laplace noise may hide what is missing, and nothing more is asked then
+        assert names[-1] == "nearest_missing" or options == "nothing missing"
 
 
 @pytest.mark.parametrize("share", [0.1, 0.3])

@@ -21,6 +21,7 @@ from cloister.release._within import Within
 
 ABOVE_NOISE = 2.0  # standard deviations of its total from which on something is said of a cluster
 FULL = 5.0  # standard deviations of its noise from which on a single bin says it
+LEAST_ROWS = 1e-9  # of all clusters together, for a mean of their centres
 LARGEST = 1e120  # of a count: its square is finite
 LOG = "log"
 OTHER, MISSING = "(other)", "(missing)"
@@ -138,9 +139,12 @@ class ColumnProfile:
         rows = np.where(self.above_noise, np.maximum(self.noisy_counts[:, :-1].sum(axis=1), 0.0), 0.0)
         own = self.mean()
         rows[~np.isfinite(own.value)] = 0.0
-        weights, start = rows / max(rows.sum(), 1e-300), float(whole.mean().value[0])
+        total = float(rows.sum())
+        if total < LEAST_ROWS:
+            return whole
+        weights, start = rows / total, float(whole.mean().value[0])
         away = np.where(weights > 0, self._column.difference(own.value, start, self.edges), 0.0)
-        shift, noise = float(weights @ away), self.totals.error / max(rows.sum(), 1e-300)
+        shift, noise = float(weights @ away), self.totals.error / total
         errors = np.where(weights > 0, weights * own.error, 0.0)
         error = np.linalg.norm([*errors, *(noise * (away - shift) * (weights > 0))])
         value = self._column.wrap(start + shift, self.edges)
