@@ -78,6 +78,7 @@ def test_rows_behind_a_scaler_share_their_guarantee():
     assert all(isinstance(event.cost, GDP) for event in model.privacy_receipt_.own_events)
 
 
+@pytest.mark.slow
 def test_a_grid_serves_rows_that_fill_their_bounds_and_votes_the_others():
     grids = [steps_of(fit(few(), random_state=seed)) for seed in range(20)]
     votes = [steps_of(fit(few(reach=0.01), random_state=seed)) for seed in range(20)]

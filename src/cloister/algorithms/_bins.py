@@ -31,7 +31,7 @@ def look_edges(low: float, high: float) -> tuple[FloatArray, FloatArray]:
 
 
 def place_edges(coarse: FloatArray, fine: FloatArray, edges: FloatArray, sigma: float, n_bins: int) -> FloatArray:
-    """Return edges of so many bins where rows seem to lie, and of a few wide ones beside these.
+    """Return the edges of `n_bins` bins where rows seem to lie, and of a few wide ones on either side.
 
     Not knowing where in its bins rows lie adds squares of share times width to the variance of a mean. So the part with the
     largest product is halved again and again, then neighbours are joined where that adds least. Halves of one width are taken
@@ -91,7 +91,7 @@ def place_edges(coarse: FloatArray, fine: FloatArray, edges: FloatArray, sigma: 
 
 
 def _joined(ends: FloatArray, shares: FloatArray, n_bins: int) -> tuple[FloatArray, FloatArray]:
-    """Join neighbours until so many bins are left."""
+    """Join neighbours until `n_bins` bins are left."""
     while len(shares) > n_bins:
         own = (shares * (ends[1:] - ends[:-1])) ** 2
         both = ((shares[:-1] + shares[1:]) * (ends[2:] - ends[:-2])) ** 2

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How much of what the columns of a table have to do with each other a set of clusters explains: no matter of units or weights.
+"""How much of the dependence between the columns of a table a set of clusters explains, whatever the units or weights.
 
 Two sets of centres found in two geometries cannot be compared by their loss, since each has its own distances. What they tell
 about the columns can be: the sum over columns of the information that the cluster of a row gives about its value, less the

@@ -438,7 +438,7 @@ class PrivateEstimator(NotebookPage, PersonParameters, BaseEstimator):  # type: 
         shown = ", ".join(plain_text(one) for one in names[:SHOWN_NAMES])
         more = f" and {len(names) - SHOWN_NAMES} more" if len(names) > SHOWN_NAMES else ""
         error = BoundsError(
-            f"{self._where('bounds')}: expected values that stand out from the noise, found none in {shown}{more}. Declare "
+            f"{self._where('bounds')}: expected values distinguishable from noise, found none in {shown}{more}. Declare "
             "bounds of these columns, leave them out, or use more rows or a larger epsilon. At most the search for bounds was "
             "spent."
         )

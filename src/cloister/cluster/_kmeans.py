@@ -35,7 +35,7 @@ from cloister.questions import Ask
 LARGEST_MAX_CLUSTERS = 2048  # with two points for each, as many as a fit starts with
 SURE_OF_A_CENTRE = 2.0  # standard deviations of its count
 FARTHEST = 1.0  # distance of a row from its centre, in radii of the domain
-MOST_ROWS = 0.99  # lie within the distance beyond which the estimate of the loss does not look
+MOST_ROWS = 0.99  # lie within the distance up to which rows and missed clusters are looked for
 
 
 @estimator

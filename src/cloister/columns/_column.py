@@ -110,7 +110,7 @@ class Declaration(ABC):
         raise NotImplementedError  # of columns that can be private
 
     def weighed(self, factor: float) -> "Declaration":
-        """Return the column counting so many times as much."""
+        """Return the column with its weight multiplied by `factor`."""
         return replace(self, weight=min(max(self.weight * factor, LIGHTEST), HEAVIEST))
 
     def to_dict(self) -> dict[str, Any]:

@@ -128,7 +128,7 @@ class Table:
         return Table(tuple(columns), tuple(found), spreads)
 
     def weigh_levels(self, factor: float) -> "Table":
-        """Return the table in which categories and flags count so many times as much as was declared."""
+        """Return the table with the weights of categories and flags multiplied by `factor`."""
         columns = (one.weighed(factor) if one.has_levels else one for one in self.columns)
         return replace(self, columns=tuple(columns))
 

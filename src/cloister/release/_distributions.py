@@ -20,7 +20,7 @@ from cloister.release._shares import Shares
 from cloister.release._within import Within
 
 ABOVE_NOISE = 2.0  # standard deviations of its total from which on something is said of a cluster
-FULL = 5.0  # standard deviations of its noise from which on a single bin says it
+FULL = 5.0  # standard deviations of its noise above which one bin alone shows that a cluster has rows
 LEAST_ROWS = 1e-9  # of all clusters together, for a mean of their centres
 LARGEST = 1e120  # of a count: its square is finite
 LOG = "log"

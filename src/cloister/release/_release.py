@@ -175,7 +175,7 @@ class Release:
 
     @property
     def n_rows(self) -> float:
-        """The number of rows, or of what counts are numbers of: public, or counted by itself; else the sum of the counts."""
+        """The number of rows, or of persons where these are counted: public, or a noisy answer; else the sum of the counts."""
         return self._row_count("n_rows", float(self.cluster_counts.sum()))
 
     @property

@@ -56,7 +56,7 @@ class Shares:
 
 
 def _reach(counts: FloatArray, sigma: float) -> int:
-    """Return how many bins beyond the last clear one count: as long as the next ones together stand out of the noise."""
+    """Return how many bins beyond the last clear one count: as long as the next ones together exceed the noise."""
     taken = 0
     while taken < len(counts):
         sums = np.cumsum(counts[taken:]) / np.sqrt(np.arange(1, len(counts) - taken + 1))

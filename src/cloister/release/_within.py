@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where the values of a cluster lie inside the bins of a noisy histogram, and beyond those that stand out of its noise."""
+"""Where the values of a cluster lie inside the bins of a noisy histogram, and beyond those distinguishable from noise."""
 
 import math
 from dataclasses import dataclass
