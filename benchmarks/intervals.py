@@ -16,7 +16,8 @@ means, sds, quantiles
 ranges            rows in 40 boxes with borders at values of rows drawn at random: from low up to, but not at, high
 
 "Width" is the median of stated over true errors, as a normal distribution has it: 0.6745 over the median of deviations in
-stated errors. Most rules were chosen without these tables; docs/results.md says which were not. ``--data`` adds some of the papers'.
+stated errors. Most rules were chosen without these tables; docs/results.md says which were not. ``--data`` adds some of the
+papers'.
 """
 
 import argparse
